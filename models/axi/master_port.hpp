@@ -1,0 +1,102 @@
+// AXI master port: what a DMA engine holds. Splits transfers into bursts (4 KiB, maximum length, data width, allowed
+// INCR lengths), keeps 1..N reads and writes outstanding, and counts why it waited.
+// Timing (contract "AXI"): see the formulas at the top of master_port.cpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <systemc>
+#include <tlm>
+#include <tlm_utils/simple_initiator_socket.h>
+#include <vector>
+
+#include "models/axi/axi_extension.hpp"
+#include "models/axi/bursts.hpp"
+#include "models/core/context.hpp"
+#include "models/core/params.hpp"
+
+namespace vp {
+
+struct AxiMasterParams {
+  std::uint64_t data_width_bits = 64;
+  std::uint64_t max_burst_beats = 16;
+  std::uint64_t outstanding_reads = 4;
+  std::uint64_t outstanding_writes = 4;
+  std::uint64_t qos = 0;
+  std::uint64_t address_bits = 64;
+  void declare(ParamRegistry& r, const std::string& at);
+};
+
+struct AxiCounters {  // in AXI cycles except where said
+  std::uint64_t read_bursts = 0, write_bursts = 0, read_beats = 0, write_beats = 0, read_bytes = 0, write_bytes = 0;
+  std::uint64_t busy = 0;                 ///< at least one burst unfinished
+  std::uint64_t wait_grant = 0;           ///< address not yet accepted by the interconnect
+  std::uint64_t limited_outstanding = 0;  ///< a burst is ready to go but N are unfinished
+  std::uint64_t wait_first_beat = 0;      ///< reads: address accepted, no data yet
+  std::uint64_t w_back_pressure = 0;      ///< writes: W beats held back
+  std::uint64_t wait_b = 0;               ///< writes: last W beat gone, B not back
+};
+
+class AxiMasterPort : public sc_core::sc_module {
+ public:
+  /// One contiguous transfer. Owned by the client; must live until `done`.
+  struct Transfer {
+    bool is_write = false;
+    std::uint64_t address = 0;
+    std::byte* data = nullptr;
+    std::uint32_t bytes = 0;
+    std::uint32_t id = 0;
+    bool error = false;         ///< out: DECERR or SLVERR on any burst
+    std::uint64_t error_address = 0;
+    void* user = nullptr;
+    // port's own
+    std::uint32_t bursts_open = 0;
+    bool all_issued = false;
+  };
+  /// Calls come at the kernel time they speak of.
+  struct Client {
+    virtual ~Client() = default;
+    /// Writes: the last W beat has left. Not called for reads.
+    virtual void axi_left(Transfer& transfer) = 0;
+    /// The last B response (writes) or R beat (reads) is back; data of a read are in place.
+    virtual void axi_done(Transfer& transfer) = 0;
+    /// The last burst's address has been issued (descriptor fetch at prefetch depth 0 waits for it).
+    virtual void axi_issued(Transfer&) {}
+  };
+
+  tlm_utils::simple_initiator_socket<AxiMasterPort> socket;
+
+  AxiMasterPort(sc_core::sc_module_name name, Context& ctx, ClockDomain& clock, const AxiMasterParams& params);
+  ~AxiMasterPort() override;
+
+  void set_client(Client& client);
+  void set_allowed_bursts(const BurstSet& set);
+
+  /// `at` style: queues a transfer, in order per direction. It starts on the next AXI edge when bursts are free.
+  void start(Transfer& transfer);
+  /// Drops what has not been issued yet; bursts under way end silently (no callback for their transfers).
+  void abort();
+  bool idle() const;
+
+  /// `lt` style: moves a contiguous run at once by reservation. pieces[] give when each part is ready and receive when
+  /// it left and was done; they add up to `bytes`. Returns false on a bus error (then `error_address` tells where).
+  bool run_lt(bool is_write, std::uint64_t address, std::byte* data, std::span<LtPiece> pieces,
+              std::uint64_t* error_address = nullptr);
+  /// `lt` style counterpart of a small single read or write (a descriptor): returns when it is done.
+  sc_time access_lt(bool is_write, std::uint64_t address, std::byte* data, std::uint32_t bytes, sc_time ready,
+                    bool* ok);
+
+  const AxiCounters& counters() const;
+  const AxiMasterParams& params() const;
+
+ private:
+  SC_HAS_PROCESS(AxiMasterPort);
+  void step();
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& trans, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace vp

@@ -1,0 +1,46 @@
+// Clock domains without clocks: time is computed in cycles of a named domain and waited for once.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <systemc>
+
+namespace vp {
+
+using sc_core::sc_time;
+
+/// A clock domain: edges stand at origin + k * period. The period is rounded to the kernel's resolution (1 ps).
+class ClockDomain {
+ public:
+  /// `hz` > 0. Throws std::invalid_argument otherwise.
+  ClockDomain(std::string name, double hz);
+
+  /// Changes the frequency; the new edges are counted from the first old edge at or after `now`.
+  void set_frequency(double hz, sc_time now);
+
+  sc_time period() const { return sc_time::from_value(period_ps_); }
+  /// n periods, as a duration.
+  sc_time cycles(std::uint64_t n) const { return sc_time::from_value(period_ps_ * n); }
+  /// The first edge at or after `t`.
+  sc_time align(sc_time t) const {
+    const std::uint64_t v = t.value();
+    if (v <= origin_ps_) return sc_time::from_value(origin_ps_);
+    const std::uint64_t rest = (v - origin_ps_) % period_ps_;
+    return rest == 0 ? t : sc_time::from_value(v + period_ps_ - rest);
+  }
+  /// Whole cycles in a duration, rounded up.
+  std::uint64_t cycles_in(sc_time d) const { return (d.value() + period_ps_ - 1) / period_ps_; }
+  /// Moves the edges so that one stands at `t` (a stopped clock that starts again).
+  void restart_at(sc_time t) { origin_ps_ = t.value(); }
+
+  double frequency_hz() const { return hz_; }
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+  double hz_;
+  std::uint64_t period_ps_;
+  std::uint64_t origin_ps_ = 0;
+};
+
+}  // namespace vp

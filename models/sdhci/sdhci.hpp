@@ -1,0 +1,135 @@
+// SDHCI 4.20 host controller in the Synopsys DWC MSHC flavour.
+//
+// Modelled: the standard register area and vendor area 1; software resets, clock and bus power handshakes; PIO, SDMA with
+// boundary interrupt, ADMA2 in its three descriptor sizes; Auto CMD12, Auto CMD23, Auto CMD Auto Select; 16- and 32-bit
+// block counts; status and signal enables, every error interrupt, ADMA error state and address; the data timeout
+// counter; stop at block gap; tuning by CMD21; DWC rules (128 MiB windows, MBIU bursts, CMD reset keeps Command Complete).
+// Not modelled: ADMA3, SD card UHS-II, suspend/resume, boot, analogue PHY settings (the PHY area reads as undefined).
+// Sources: SDHCI 4.20; choices where the IP's databook is not public are parameters (params.hpp).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <systemc>
+#include <tlm_utils/simple_target_socket.h>
+
+#include "models/core/context.hpp"
+#include "models/core/irq.hpp"
+#include "models/core/register_bank.hpp"
+#include "models/mmc_bus/mmc_bus.hpp"
+#include "models/sdhci/data_engine.hpp"
+#include "models/sdhci/dwcmshc_regs.hpp"
+#include "models/sdhci/params.hpp"
+#include "models/sdhci/sdhci_regs.hpp"
+
+namespace vp {
+
+class Sdhci : public sc_core::sc_module, private MmcBus::Host, private DataEngine::Client {
+ public:
+  tlm_utils::simple_target_socket<Sdhci> socket;
+  IrqLine irq;
+
+  SC_HAS_PROCESS(Sdhci);
+  /// `axi_clock` times register accesses and the DMA port. The bus is attached to `card` here.
+  Sdhci(sc_core::sc_module_name name, Context& ctx, ClockDomain& axi_clock, MmcBus& bus, MmcCard& card,
+        const SdhciParams& params);
+
+  AxiMasterPort& dma_port() { return data_.port(); }
+  const DataEngine& data() const { return data_; }
+  const SdhciParams& params() const { return params_; }
+  RegisterBank& registers() { return bank_; }
+
+  struct Counters {
+    std::uint64_t interrupts_raised = 0, commands = 0, auto_commands = 0, errors = 0;
+  };
+  const Counters& counters() const { return counters_; }
+
+ private:
+  enum class Stage : std::uint8_t { idle, waiting_start, auto_cmd23, main, auto_cmd12 };
+
+  // register side (sdhci_registers.cpp)
+  void b_transport(tlm::tlm_generic_payload& payload, sc_time& delay);
+  std::uint64_t read(std::uint32_t offset, unsigned bytes);
+  void write(std::uint32_t offset, unsigned bytes, std::uint64_t value);
+  void hook_registers();
+  void hook_interrupt_registers();
+  void software_reset(std::uint32_t bits);
+  void reset_dat();
+  void update_clock();
+  void update_lines();
+  void update_bursts();
+  std::uint64_t present_state();
+  bool v4() const;
+  bool tuned() const;
+  sc_time data_timeout() const;
+  std::uint32_t block_count() const;
+
+  // interrupts
+  void raise(std::uint32_t bits);
+  void update_irq();
+
+  // commands (sdhci_commands.cpp)
+  void command_written(std::uint16_t command);
+  void start_command();
+  void send_main();
+  bool wants_auto_cmd23() const;
+  bool wants_auto_cmd12() const;
+  DataEngine::Job data_job();
+  void command_sent(const CommandOutcome& outcome) override;
+  void response_received(const CommandOutcome& outcome) override;
+  void send_auto_cmd12();
+  void auto_cmd_response(const CommandOutcome& outcome, bool is_cmd12);
+  void line_is_free();
+  void on_command_complete();
+  void store_response(const CommandOutcome& outcome);
+  std::uint32_t response_errors(const CommandOutcome& outcome) const;
+  void finish_busy(sc_time from, sc_time until, NodeId node);
+  void schedule_transfer_complete(sc_time end, NodeId node, Span span);
+  void on_transfer_complete();
+  void end_hardware(NodeId node);
+  CauseGraph& graph();
+
+  // data callbacks
+  void data_complete(NodeId last) override;
+  void data_error(std::uint32_t bits) override;
+  void adma_error(DataEngine::AdmaState state, bool length_mismatch, std::uint64_t descriptor) override;
+  void data_interrupt(std::uint32_t bits) override;
+  void tuning_block(bool good) override;
+  bool sampling_good() override;
+  void block_moved() override;
+
+  Context& ctx_;
+  SdhciParams params_;
+  ClockDomain core_;
+  ClockDomain& axi_;
+  MmcBus& bus_;
+  RegisterBank bank_, vendor_;
+  DataEngine data_;
+  Counters counters_;
+
+  sc_time access_time_;           // when the register access under way takes effect
+  sc_time clock_stable_at_, reset_done_at_;
+  std::uint64_t reset_pending_ = 0;
+  Stage stage_ = Stage::idle;
+  std::uint16_t command_ = 0, mode_ = 0;            // the command under way
+  std::uint16_t data_command_ = 0, data_mode_ = 0;  // the one that owns the data engine
+  std::optional<std::uint16_t> deferred_;           // written while Auto CMD12 has the line
+  bool auto_cmd12_due_ = false;                     // waits for another command to leave the line
+  NodeId auto_cmd12_node_ = kRootNode;
+  bool dat_line_owned_ = false;                     // a data or busy command holds DAT inhibit
+  CommandOutcome outcome_;
+  CauseGraph no_graph_;
+  sc_time tc_time_;
+  NodeId tc_node_ = kRootNode;
+  Span tc_span_ = Span::busy;
+  bool transfer_ended_ = false;   // data and busy are over, Transfer Complete is latched next
+  bool busy_timeout_ = false;
+
+  bool tuning_ = false;
+  std::uint64_t tap_ = 0, window_first_ = 0, window_length_ = 0, best_first_ = 0, best_length_ = 0;
+
+  sc_core::sc_event start_event_, cc_event_, tc_event_;
+  SignalId t_irq_;
+};
+
+}  // namespace vp
