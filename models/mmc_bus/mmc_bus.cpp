@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
+#include <algorithm>
 
 #include "models/mmc_bus/crc.hpp"
 #include "models/mmc_bus/frames.hpp"
@@ -50,7 +50,7 @@ void MmcBus::issue(const MmcCommand& command, RespType expected, sc_time not_bef
                    NodeId after) {
   if (state_ != CmdState::idle) SC_REPORT_FATAL("mmc_bus", "two commands on the line at once");
   check_clock();
-  const sc_time free = not_before > cmd_free_ ? not_before : cmd_free_;
+  const sc_time free = std::max({not_before, cmd_free_, sc_time_stamp()});
   current_ = CommandOutcome{};
   current_.command = command;
   current_.expected = expected;

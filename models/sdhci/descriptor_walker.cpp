@@ -41,7 +41,11 @@ void DescriptorWalker::start(std::uint64_t table, AdmaFormat format, unsigned de
   ended_ = in_use_ = false;
   index_ = 0;
   last_fetch_ = sc_core::sc_time_stamp();
-  if (ctx_.timing == TimingStyle::at) pump();
+  if (ctx_.timing == TimingStyle::at) {
+    pump();
+    return;
+  }
+  while (!ended_ && ready_.size() < depth_ + 1) fetch_lt(last_fetch_);
 }
 
 void DescriptorWalker::stop() {
