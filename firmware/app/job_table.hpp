@@ -55,7 +55,7 @@ struct JobTable {
   std::uint32_t page_bytes;        ///< 4096, 16384 or 65536
   std::uint32_t contiguity_pages;  ///< pages that are physically contiguous before the next jump; 0: all
   std::uint32_t buffer_byte_offset;  ///< first byte of an I/O buffer inside its first page (multiple of 4)
-  std::uint32_t reserved;
+  std::uint32_t bus_width;         ///< data lines the board wires to the device: 1, 4, 8; 0: as the capabilities say
   JobDef jobs[kMaxJobs];
   // written by the workload program
   std::uint64_t done;              ///< 1 when every job has ended

@@ -1,5 +1,6 @@
-// The two checksums of the MMC bus (JESD84-B51 clause 8.2): CRC7 over commands, responses and the CID/CSD registers,
-// CRC16 over each DAT line's bits of a block. Both start from zero and take the most significant bit first.
+// The two checksums of the MMC bus (JESD84-B51 clause 8.2): CRC7 over commands, responses and the CID/CSD
+// registers, CRC16 over each DAT line's bits of a block. Both start from zero and take the most significant
+// bit first.
 #pragma once
 
 #include <cstddef>

@@ -39,7 +39,9 @@ TEST_CASE("CRC16 of one DAT line") {
   CHECK(vp::crc16(std::vector<std::byte>(512, std::byte{0xFF})) == 0x7FA1);  // 4096 one bits, x1
   CHECK(vp::crc16(std::vector<std::byte>(64, std::byte{0xFF})) == 0x278E);   // 512 one bits, x8
   CHECK(vp::crc16(std::vector<std::byte>(512)) == 0x0000);
-  const std::array<std::byte, 9> digits{std::byte{'1'}, std::byte{'2'}, std::byte{'3'}, std::byte{'4'}, std::byte{'5'},
-                                        std::byte{'6'}, std::byte{'7'}, std::byte{'8'}, std::byte{'9'}};
-  CHECK(vp::crc16(digits) == 0x31C3);  // the published check value of CRC-16/XMODEM, the same polynomial and start
+  const std::array<std::byte, 9> digits{std::byte{'1'}, std::byte{'2'}, std::byte{'3'},
+                                        std::byte{'4'}, std::byte{'5'}, std::byte{'6'},
+                                        std::byte{'7'}, std::byte{'8'}, std::byte{'9'}};
+  CHECK(vp::crc16(digits) ==
+        0x31C3);  // the published check value of CRC-16/XMODEM, the same polynomial and start
 }

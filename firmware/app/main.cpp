@@ -1,0 +1,148 @@
+#include "firmware/app/main.hpp"
+
+#include <bit>
+
+#include "firmware/app/pool.hpp"
+#include "firmware/app/workload.hpp"
+#include "firmware/block/mmc_disk.hpp"
+#include "firmware/drivers/intc.hpp"
+#include "firmware/drivers/sdhci.hpp"
+#include "firmware/hal/hal.hpp"
+
+namespace fw {
+
+namespace {
+
+constexpr std::uint32_t kDefaultTimeoutMs = 10'000;
+constexpr std::uint32_t kDefaultMaxHz = 200'000'000;
+
+/// Everything the program holds; static, because it has no heap.
+struct Machine {
+  Intc intc;
+  std::uint32_t host_line = 0;
+  Sdhci host;
+  Card card;
+  MmcDisk disk;
+  RequestQueue queue;
+  Workload workload;
+};
+Machine machine;
+
+void on_interrupt(void* context) {
+  auto& m = *static_cast<Machine*>(context);
+  const std::uint32_t number = m.intc.claim();
+  if (number == 0) return;
+  if (number == m.host_line + 1) m.host.irq();
+  m.intc.complete(number);
+}
+
+Status check_table(const JobTable& t) {
+  if (t.magic != kJobTableMagic) return Status::bad_magic;
+  if (t.job_count > kMaxJobs || t.host_irq > 31 || t.use_dma > 2 || t.v4_mode > 2) return Status::bad_job;
+  if (t.max_mode > static_cast<std::uint32_t>(CardMode::hs400es)) return Status::bad_job;
+  const QueueLimits limits{t.max_segs, t.max_seg_bytes, t.max_req_bytes, t.max_blk_count};
+  if (!limits.valid()) return Status::bad_limits;
+  if (!std::has_single_bit(t.page_bytes) || t.page_bytes < 4096) return Status::bad_memory;
+  if (t.buffer_byte_offset % 4 || t.buffer_byte_offset >= t.page_bytes) return Status::bad_memory;
+  for (std::uint32_t i = 0; i < t.job_count; ++i)
+    if (const Status s = check_job(t.jobs[i], 0); s != Status::ok) return s;
+  return Status::ok;
+}
+
+Status status_of(SetupResult r) {
+  switch (r) {
+    case SetupResult::ok:
+      return Status::ok;
+    case SetupResult::no_clock:
+      return Status::no_clock;
+    case SetupResult::no_card:
+      return Status::no_card;
+    case SetupResult::identify_failed:
+      return Status::identify_failed;
+    case SetupResult::ext_csd_failed:
+      return Status::ext_csd_failed;
+    case SetupResult::mode_failed:
+      return Status::mode_failed;
+    case SetupResult::option_failed:
+      return Status::option_failed;
+  }
+  return Status::identify_failed;
+}
+
+Status start_host(const JobTable& t, Pool& pool) {
+  SdhciConfig c;
+  c.base = t.host_base;
+  c.base_clock_hz = t.base_clock_hz;
+  c.bus_width = t.bus_width;
+  c.v4 = static_cast<V4Policy>(t.v4_mode);
+  c.dma = static_cast<DmaKind>(t.use_dma);
+  c.auto_cmd23 = t.auto_cmd23 != 0;
+  c.split_128m = t.split_128m != 0;
+  c.request_timeout_ms = t.request_timeout_ms ? t.request_timeout_ms : kDefaultTimeoutMs;
+  c.table_bytes = adma_entries_needed(t.max_segs, t.max_seg_bytes) * adma_entry_bytes(AdmaFormat::bits64_v4);
+  constexpr std::uint64_t kTableAlign = 64;  // a cache line; 8 is what the host asks for
+  c.table_address = pool.take(c.table_bytes, kTableAlign);
+  if (!c.table_address) return Status::pool_too_small;
+  return machine.host.init(c) ? Status::ok : Status::host_failed;
+}
+
+Status start_card(JobTable& t, Pool& pool) {
+  CardConfig c;
+  c.max_mode = static_cast<CardMode>(t.max_mode);
+  c.max_clock_hz = t.max_clock_hz ? t.max_clock_hz : kDefaultMaxHz;
+  c.enable_cache = t.enable_cache != 0;
+  c.bounce_address = pool.take(kSectorBytes, kSectorBytes);
+  if (!c.bounce_address) return Status::pool_too_small;
+  machine.card = Card(machine.host, c);
+  const SetupResult r = machine.card.set_up();
+  t.card_mode = static_cast<std::uint32_t>(machine.card.mode());
+  t.card_clock_hz = machine.card.clock_hz();
+  t.card_sectors = machine.card.info().sectors;
+  return status_of(r);
+}
+
+/// One segment per request with SDMA, then as long as a request (what Linux sets).
+QueueLimits limits_for(const JobTable& t) {
+  QueueLimits limits{t.max_segs, t.max_seg_bytes, t.max_req_bytes, t.max_blk_count};
+  if (machine.host.dma() == DmaKind::sdma) {
+    limits.max_segs = 1;
+    limits.max_seg_bytes = t.max_req_bytes / kSectorBytes * kSectorBytes;
+  }
+  return limits;
+}
+
+Status start_all(JobTable& t) {
+  Pool pool(t.pool_base, t.pool_bytes);
+  machine.intc = Intc(t.intc_base);
+  machine.host_line = t.host_irq;
+  hal::set_irq_handler(on_interrupt, &machine);
+  if (const Status s = start_host(t, pool); s != Status::ok) return s;
+  machine.intc.enable_only(t.host_irq);
+  hal::irq_enable(true);
+  if (const Status s = start_card(t, pool); s != Status::ok) return s;
+  for (std::uint32_t i = 0; i < t.job_count; ++i)
+    if (const Status s = check_job(t.jobs[i], t.card_sectors); s != Status::ok) return s;
+
+  const QueueLimits limits = limits_for(t);
+  MmcDiskConfig disk;
+  disk.max_seg_bytes = limits.max_seg_bytes;
+  machine.disk.init(machine.host, machine.card, disk);
+  machine.queue.init(machine.disk, limits);
+  return machine.workload.init(t, machine.queue, machine.card.cache_on());
+}
+
+}  // namespace
+
+int main() {
+  auto& t = *static_cast<JobTable*>(hal::ram(kJobTableAddress, sizeof(JobTable)));
+  if (const Status s = check_table(t); s != Status::ok) return static_cast<int>(s);
+  t.done = 0;
+  t.errors = t.verify_errors = 0;
+  t.first_bad_offset = 0;
+  Status s = start_all(t);
+  if (s == Status::ok) s = machine.workload.run();
+  if (s == Status::ok) t.done = 1;
+  return static_cast<int>(s);
+}
+
+}  // namespace fw

@@ -1,0 +1,110 @@
+// One platform, wired: CPU -> interconnect -> {DRAM, SRAM, SDHCI, interrupt controller, timer}; SDHCI -> lines -> eMMC.
+// A preset is a set of parameter values; the wiring is the same for every SDHCI platform.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <systemc>
+
+#include "firmware/app/job_table.hpp"
+#include "models/axi/interconnect.hpp"
+#include "models/cpu/intc.hpp"
+#include "models/cpu/native_core.hpp"
+#include "models/cpu/timer.hpp"
+#include "models/emmc/emmc.hpp"
+#include "models/memory/dram.hpp"
+#include "models/memory/sram.hpp"
+#include "models/mmc_bus/mmc_bus.hpp"
+#include "models/sdhci/sdhci.hpp"
+
+namespace vp {
+
+/// Where things are. DRAM begins low enough for 32-bit masters and goes on above 4 GiB.
+namespace memory_map {
+inline constexpr std::uint64_t kTimer = 0x0200'0000;
+inline constexpr std::uint64_t kIntc = 0x0C00'0000;
+inline constexpr std::uint64_t kSram = 0x0010'0000;
+inline constexpr std::uint64_t kSdhci = 0x1000'0000;
+inline constexpr std::uint64_t kPeripheralBytes = 0x1000;
+inline constexpr unsigned kSdhciIrq = 1, kTimerIrq = 2;
+}  // namespace memory_map
+
+/// What the firmware is told about the board and the operating system whose path it stands for.
+struct DriverParams {
+  std::uint64_t max_segs = 128;              ///< Linux SDHCI_MAX_SEGS
+  std::uint64_t max_seg_bytes = 65536;       ///< one ADMA2 descriptor
+  std::uint64_t max_req_bytes = 524288;      ///< Linux SDHCI: 512 KiB
+  std::uint64_t max_blk_count = 65535;
+  bool split_128m = true;
+  std::string dma = "adma2";                 ///< pio, sdma, adma2
+  bool auto_cmd23 = true;
+  std::string v4_mode = "auto";              ///< never, auto (capability bit), always
+  std::uint64_t request_timeout_ms = 10000;
+  bool device_cache = true;
+  std::string max_mode = "hs400es";
+  std::uint64_t max_clock_hz = 200000000;
+  std::uint64_t base_clock_hz = 0;           ///< 0: from the capabilities register
+  std::uint64_t bus_width = 8;               ///< data lines the board wires; 0: as the capabilities say
+  std::uint64_t page_bytes = 4096;
+  std::uint64_t contiguity_pages = 0;        ///< 0: physically contiguous buffers
+  std::uint64_t buffer_base = 0x4800'0000;
+  std::uint64_t buffer_bytes = 0x3800'0000;
+  std::uint64_t buffer_byte_offset = 0;
+  void declare(ParamRegistry& r, const std::string& at);
+};
+
+struct CheckParams {
+  bool payload = true;  ///< compare every request's memory with the medium
+  void declare(ParamRegistry& r, const std::string& at);
+};
+
+struct PlatformConfig {
+  double axi_clock_hz = 200e6;
+  InterconnectParams interconnect;
+  DramParams dram;
+  SramParams sram;
+  MmcBusParams mmc_bus;
+  SdhciParams sdhci;
+  EmmcParams emmc;
+  NandParams nand;
+  CpuParams cpu;
+  IntcParams intc;
+  TimerParams timer;
+  DriverParams driver;
+  CheckParams check;
+
+  PlatformConfig() = default;
+  PlatformConfig(const PlatformConfig&) = delete;
+  PlatformConfig& operator=(const PlatformConfig&) = delete;
+  void declare(ParamRegistry& r);
+};
+
+class Platform : public sc_core::sc_module {
+ public:
+  /// Throws InputError when the configuration does not make a machine.
+  Platform(sc_core::sc_module_name name, Context& ctx, const PlatformConfig& config);
+
+  /// The job table in DRAM, machine and driver parts filled in, no jobs yet.
+  fw::JobTable& job_table() { return *table_; }
+  /// DRAM behind a bus address, or null.
+  std::byte* memory(std::uint64_t address, std::uint64_t bytes) { return dram.ptr(address, bytes); }
+
+  ClockDomain axi_clock;
+  AxiInterconnect interconnect;
+  Dram dram;
+  Sram sram;
+  MmcBus mmc_bus;
+  Emmc emmc;
+  Sdhci sdhci;
+  NativeCore cpu;
+  Intc intc;
+  Timer timer;
+
+ private:
+  void wire(std::uint64_t sram_bytes);
+  void fill_job_table(const DriverParams& d);
+  fw::JobTable* table_ = nullptr;
+};
+
+}  // namespace vp

@@ -1,0 +1,222 @@
+// The program's machine: a Platform behind the front ends' interface, with the payload check and the books of a run.
+#include <fmt/format.h>
+
+#include "firmware/block/queue.hpp"
+#include "platform/builder.hpp"
+#include "platform/embedded.hpp"
+#include "platform/payload_checker.hpp"
+#include "platform/session.hpp"
+
+namespace vp {
+namespace {
+
+/// Busy times of every resource at one instant, in ps.
+struct BusyBook {
+  sc_time at;
+  std::uint64_t cmd = 0, dat = 0, axi_read = 0, axi_write = 0, dram = 0, cpu = 0, cpu_user = 0, firmware = 0;
+  std::vector<std::uint64_t> dies, channels;
+};
+
+std::string embedded_text(const std::string& file) {
+  for (unsigned i = 0; i < kEmbeddedFileCount; ++i) {
+    const std::string_view name = kEmbeddedFiles[i].name;
+    if (name.size() > file.size() && name.substr(name.size() - file.size() - 1) == "/" + file)
+      return std::string(kEmbeddedFiles[i].text);
+  }
+  return {};
+}
+
+class SdhciMachine : public Machine, private CpuObserver {
+ public:
+  void declare(ParamRegistry& registry) override { config_.declare(registry); }
+
+  void build(const Options& options) override {
+    context_.timing = options.timing;
+    if (options.cqe.value_or(false))
+      throw InputError("--cqe=on: this version has no command queue engine; use --cqe=off");
+    if (options.cpu != "native") throw InputError("--cpu=" + options.cpu + ": this version has only --cpu=native");
+    config_.emmc.ext_csd_text = embedded_text(config_.emmc.ext_csd);
+    platform_ = std::make_unique<Platform>("platform", context_, config_);
+    image_ = options.image;
+    if (image_) load_image();
+    checker_ = std::make_unique<PayloadChecker>(
+        platform_->emmc.user_medium(),
+        [this](std::uint64_t address, std::uint64_t bytes) { return platform_->memory(address, bytes); });
+    platform_->cpu.set_observer(this);
+  }
+
+  Context& context() override { return context_; }
+  fw::JobTable& job_table() override { return platform_->job_table(); }
+  std::uint64_t device_bytes() const override { return platform_->emmc.user_blocks() * 512; }
+  unsigned max_iodepth() const override { return fw::kMaxIos; }
+  void set_observer(CpuObserver* observer) override { observer_ = observer; }
+
+  void run() override {
+    Platform& p = *platform_;
+    stopper_ = std::make_unique<Stopper>(p.cpu);
+    sc_core::sc_start();
+    end_ = book();
+  }
+
+  sc_time now() const override { return sc_core::sc_time_stamp(); }
+  int exit_status() const override { return platform_->cpu.halted() ? platform_->cpu.exit_status() : -1; }
+  std::uint64_t data_errors() const override { return checker_->wrong_blocks(); }
+
+  CpuUsage cpu_usage() const override {
+    CpuUsage u;
+    u.user_ns = static_cast<double>(end_.cpu_user - start_.cpu_user) / 1e3;
+    u.system_ns = static_cast<double>(end_.cpu - start_.cpu) / 1e3 - u.user_ns;
+    u.context_switches = platform_->cpu.counters().wakes;
+    return u;
+  }
+
+  std::vector<StallRow> stalls() const override;
+  std::vector<UtilisationRow> utilisation() const override;
+  std::vector<CounterRow> counters() const override;
+  void save_image() override {
+    if (image_) platform_->emmc.user_medium().save_image(*image_);
+  }
+
+ private:
+  /// Ends the simulation when the CPU has halted.
+  struct Stopper : sc_core::sc_module {
+    SC_HAS_PROCESS(Stopper);
+    explicit Stopper(Cpu& cpu) : sc_module(sc_core::sc_module_name("stopper")) {
+      SC_METHOD(stop);
+      sensitive << cpu.halted_event();
+      dont_initialize();
+    }
+    void stop() { sc_core::sc_stop(); }
+  };
+
+  void load_image() {
+    std::FILE* f = std::fopen(image_->c_str(), "rb");
+    if (!f) return;  // a new image: it is written at the end
+    std::fclose(f);
+    platform_->emmc.user_medium().load_image(*image_);
+  }
+
+  void cpu_event(hal::Event what, std::uint32_t id, std::uint64_t a, std::uint64_t b, std::uint64_t c,
+                 sc_time at) override {
+    if (what == hal::Event::ready) start_ = book();
+    if (config_.check.payload) checker_->event(what, id, a, b, c);
+    if (observer_) observer_->cpu_event(what, id, a, b, c, at);
+  }
+
+  BusyBook book() const {
+    const Platform& p = *platform_;
+    BusyBook b;
+    b.at = sc_core::sc_time_stamp();
+    b.cmd = p.mmc_bus.counters().cmd_busy.value();
+    b.dat = p.mmc_bus.counters().dat_busy.value();
+    const AxiCounters& axi = const_cast<Sdhci&>(p.sdhci).dma_port().counters();
+    const std::uint64_t period = p.axi_clock.period().value();
+    b.axi_read = axi.read_beats * period;
+    b.axi_write = axi.write_beats * period;
+    b.dram = p.dram.counters().busy_ps;
+    b.cpu = p.cpu.counters().busy.value();
+    b.cpu_user = p.cpu.counters().cost_time[static_cast<std::size_t>(hal::Cost::io_user)].value();
+    const NandArray& nand = p.emmc.ftl().array();
+    b.firmware = p.emmc.ftl().counters().firmware_busy;
+    for (unsigned d = 0; d < nand.dies(); ++d) b.dies.push_back(nand.die_use(d).busy());
+    for (unsigned c = 0; c < config_.nand.channels; ++c) b.channels.push_back(nand.channel_use(c));
+    return b;
+  }
+
+  PlatformConfig config_;
+  Context context_;
+  std::unique_ptr<Platform> platform_;
+  std::unique_ptr<Stopper> stopper_;
+  std::unique_ptr<PayloadChecker> checker_;
+  CpuObserver* observer_ = nullptr;
+  std::optional<std::string> image_;
+  BusyBook start_, end_;
+};
+
+std::vector<StallRow> SdhciMachine::stalls() const {
+  const Platform& p = *platform_;
+  const AxiCounters& c = platform_->sdhci.dma_port().counters();
+  const std::uint64_t period = p.axi_clock.period().value();
+  std::vector<StallRow> rows;
+  const auto axi = [&](const char* cause, std::uint64_t n) { rows.push_back({"sdhci.dma", cause, n, n * period}); };
+  axi("no grant", c.wait_grant);
+  axi("outstanding limit", c.limited_outstanding);
+  axi("waiting for first beat", c.wait_first_beat);
+  axi("W back-pressure", c.w_back_pressure);
+  axi("waiting for B", c.wait_b);
+  const DataEngine::Counters d = p.sdhci.data().counters();
+  const auto time = [&](const char* cause, sc_time t) {
+    rows.push_back({"sdhci.dma", cause, t.value() / period, t.value()});
+  };
+  time("no FIFO room (card clock stopped)", d.clock_stopped);
+  time("no FIFO data (wire waits)", d.wire_wait_for_data);
+  time("descriptor not here", d.descriptor_wait);
+  return rows;
+}
+
+std::vector<UtilisationRow> SdhciMachine::utilisation() const {
+  const double span = static_cast<double>((end_.at - start_.at).value());
+  std::vector<UtilisationRow> rows;
+  const auto add = [&](std::string name, std::uint64_t from, std::uint64_t to) {
+    rows.push_back({std::move(name), span > 0 ? 100.0 * static_cast<double>(to - from) / span : 0.0});
+  };
+  add("CMD", start_.cmd, end_.cmd);
+  add("DAT", start_.dat, end_.dat);
+  add("AXI R", start_.axi_read, end_.axi_read);
+  add("AXI W", start_.axi_write, end_.axi_write);
+  add("DRAM", start_.dram, end_.dram);
+  add("device firmware", start_.firmware, end_.firmware);
+  for (std::size_t i = 0; i < end_.channels.size(); ++i)
+    add(fmt::format("NAND channel {}", i), i < start_.channels.size() ? start_.channels[i] : 0, end_.channels[i]);
+  for (std::size_t i = 0; i < end_.dies.size(); ++i)
+    add(fmt::format("NAND die {}", i), i < start_.dies.size() ? start_.dies[i] : 0, end_.dies[i]);
+  add("CPU", start_.cpu, end_.cpu);
+  return rows;
+}
+
+std::vector<CounterRow> SdhciMachine::counters() const {
+  const Platform& p = *platform_;
+  const AxiCounters& axi = platform_->sdhci.dma_port().counters();
+  const MmcBus::Counters& bus = p.mmc_bus.counters();
+  const DataEngine::Counters d = p.sdhci.data().counters();
+  const FtlCounters& ftl = p.emmc.ftl().counters();
+  const DramCounters& dram = p.dram.counters();
+  std::vector<CounterRow> rows = {
+      {"mmc_bus.commands", bus.commands},
+      {"mmc_bus.blocks_read", bus.blocks_read},
+      {"mmc_bus.blocks_written", bus.blocks_written},
+      {"sdhci.interrupts", p.sdhci.counters().interrupts_raised},
+      {"sdhci.auto_commands", p.sdhci.counters().auto_commands},
+      {"sdhci.error_interrupts", p.sdhci.counters().errors},
+      {"sdhci.descriptors_fetched", d.descriptors},
+      {"sdhci.card_clock_stops", d.clock_stops},
+      {"sdhci.boundary_crossings", d.boundary_crossings},
+      {"axi.read_bursts", axi.read_bursts},
+      {"axi.write_bursts", axi.write_bursts},
+      {"axi.read_bytes", axi.read_bytes},
+      {"axi.write_bytes", axi.write_bytes},
+      {"dram.row_hits", dram.row_hits},
+      {"dram.row_misses", dram.row_misses},
+      {"dram.row_conflicts", dram.row_conflicts},
+      {"nand.map_hits", ftl.map_hits},
+      {"nand.map_misses", ftl.map_misses},
+      {"nand.rows_read", ftl.rows_read},
+      {"nand.cache_hits", ftl.cache_hits},
+      {"nand.readahead_hits", ftl.readahead_hits},
+      {"nand.programs", ftl.programs + ftl.slc_programs},
+      {"nand.erases", ftl.erases},
+      {"cpu.interrupts", p.cpu.counters().interrupts},
+      {"cpu.mmio_reads", p.cpu.counters().mmio_reads},
+      {"cpu.mmio_writes", p.cpu.counters().mmio_writes},
+      {"check.payload_bytes", checker_->checked_bytes()},
+  };
+  for (unsigned i = 0; i < bus.by_index.size(); ++i)
+    if (bus.by_index[i] != 0) rows.push_back({fmt::format("mmc_bus.cmd{}", i), bus.by_index[i]});
+  return rows;
+}
+
+}  // namespace
+
+std::unique_ptr<Machine> make_machine() { return std::make_unique<SdhciMachine>(); }
+
+}  // namespace vp
