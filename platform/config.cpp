@@ -27,7 +27,8 @@ toml::value parse_toml(const std::string& name, const std::string& text) {
   try {
     return toml::parse(in, name);
   } catch (const toml::exception& e) {
-    throw InputError(fmt::format("{}:{}: not valid TOML: {}: mend the line", name, e.location().line(), first_line(e.what())));
+    throw InputError(fmt::format("{}:{}: not valid TOML: {}: mend the line", name, e.location().line(),
+                                 first_line(e.what())));
   } catch (const std::exception& e) {
     throw InputError(fmt::format("{}: not valid TOML: {}: mend the file", name, first_line(e.what())));
   }
@@ -42,13 +43,14 @@ std::string scalar_text(const toml::value& v, const std::string& key, const std:
   if (v.is_integer()) return fmt::format("{}", v.as_integer());
   if (v.is_floating()) return fmt::format("{}", v.as_floating());
   if (v.is_string()) return v.as_string().str;
-  throw InputError(fmt::format("{}{}: must be a number, a word or true/false, or a table with value, kind and source",
-                               where, key));
+  throw InputError(fmt::format(
+      "{}{}: must be a number, a word or true/false, or a table with value, kind and source", where, key));
 }
 
 ParamKind kind_of(const std::string& word, const std::string& key, const std::string& where) {
   static const std::vector<std::string> kNames = {"datasheet", "register", "fitted", "choice"};
-  static constexpr ParamKind kKinds[] = {ParamKind::datasheet, ParamKind::reg, ParamKind::fitted, ParamKind::choice};
+  static constexpr ParamKind kKinds[] = {ParamKind::datasheet, ParamKind::reg, ParamKind::fitted,
+                                         ParamKind::choice};
   const auto it = std::find(kNames.begin(), kNames.end(), word);
   if (it == kNames.end())
     throw InputError(fmt::format("{}{}: kind = {}: must be one of {}; did you mean '{}'?", where, key, word,
@@ -68,27 +70,30 @@ class Loader {
   }
 
  private:
-  void load_file(const std::string& name, const std::string& folder, const std::string& what, LoadedPreset& loaded,
-                 unsigned depth) {
+  void load_file(const std::string& name, const std::string& folder, const std::string& what,
+                 LoadedPreset& loaded, unsigned depth) {
     const auto [file, text] = find(name, folder, what);
     if (depth > kMaxInherits)
-      throw InputError(fmt::format("{}: inherits: more than {} presets deep: break the circle", file, kMaxInherits));
+      throw InputError(
+          fmt::format("{}: inherits: more than {} presets deep: break the circle", file, kMaxInherits));
     const toml::value root = parse_toml(file, text);
     if (const auto* base = entry(root, "inherits"))
-      load_named(word(*base, "inherits", file), "presets", "preset", position(file, *base), loaded, depth + 1);
+      load_named(word(*base, "inherits", file), "presets", "preset", position(file, *base), loaded,
+                 depth + 1);
     if (const auto* part = entry(root, "part")) {
       const std::string part_name = word(*part, "part", file);
       LoadedPreset ignored;
       load_named(part_name, "parts", "part", position(file, *part), ignored, depth + 1);
       loaded.part = part_name;
     }
-    if (const auto* description = entry(root, "description")) loaded.description = word(*description, "description", file);
+    if (const auto* description = entry(root, "description"))
+      loaded.description = word(*description, "description", file);
     for (const auto& [key, value] : in_file_order(root.as_table()))
       if (key != "inherits" && key != "part" && key != "description") set(key, *value, file);
   }
 
-  void load_named(const std::string& name, const std::string& folder, const std::string& what, const std::string& where,
-                  LoadedPreset& loaded, unsigned depth) {
+  void load_named(const std::string& name, const std::string& folder, const std::string& what,
+                  const std::string& where, LoadedPreset& loaded, unsigned depth) {
     try {
       find(name, folder, what);
     } catch (const InputError& e) {
@@ -98,18 +103,21 @@ class Loader {
   }
 
   /// A compiled-in file by its stem, or a path.
-  std::pair<std::string, std::string> find(const std::string& name, const std::string& folder, const std::string& what) {
+  std::pair<std::string, std::string> find(const std::string& name, const std::string& folder,
+                                           const std::string& what) {
     const std::string wanted = fmt::format("platform/{}/{}.toml", folder, name);
     std::vector<std::string> known;
     for (const ConfigSource::File& file : source_.files) {
       if (file.name == wanted) return {file.name, std::string(file.text)};
       const std::string prefix = fmt::format("platform/{}/", folder);
-      if (file.name.rfind(prefix, 0) == 0) known.push_back(file.name.substr(prefix.size(), file.name.size() - prefix.size() - 5));
+      if (file.name.rfind(prefix, 0) == 0)
+        known.push_back(file.name.substr(prefix.size(), file.name.size() - prefix.size() - 5));
     }
     if (name.find('/') != std::string::npos || name.find(".toml") != std::string::npos)
       return {name, read_whole_file(name, what)};
-    throw InputError(fmt::format("unknown {} '{}': did you mean '{}'? ({})", what, name, nearest_word(name, known),
-                                 known.empty() ? "none is built in" : fmt::format("there are {}", fmt::join(known, ", "))));
+    throw InputError(fmt::format(
+        "unknown {} '{}': did you mean '{}'? ({})", what, name, nearest_word(name, known),
+        known.empty() ? "none is built in" : fmt::format("there are {}", fmt::join(known, ", "))));
   }
 
   static const toml::value* entry(const toml::value& root, const char* key) {
@@ -118,7 +126,8 @@ class Loader {
   }
 
   static std::string word(const toml::value& v, const std::string& key, const std::string& file) {
-    if (!v.is_string()) throw InputError(fmt::format("{}{}: must be a word in quotes", position(file, v), key));
+    if (!v.is_string())
+      throw InputError(fmt::format("{}{}: must be a word in quotes", position(file, v), key));
     return v.as_string().str;
   }
 
@@ -173,7 +182,6 @@ class Loader {
     registry_.set(key, text, where, kind, source);
   }
 
-
   ParamRegistry& registry_;
   const ConfigSource& source_;
 };
@@ -200,8 +208,9 @@ LoadedPreset load_preset(ParamRegistry& registry, const std::string& name, const
 void apply_overrides(ParamRegistry& registry, const std::vector<std::string>& overrides) {
   for (const std::string& text : overrides) {
     const auto equals = text.find('=');
-    registry.set(text.substr(0, equals), equals == std::string::npos ? std::string() : text.substr(equals + 1), "-p: ",
-                 ParamKind::user, "command line");
+    registry.set(text.substr(0, equals),
+                 equals == std::string::npos ? std::string() : text.substr(equals + 1),
+                 "-p: ", ParamKind::user, "command line");
   }
 }
 

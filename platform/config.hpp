@@ -4,8 +4,9 @@
 //   [sdhci]
 //   fifo_bytes = { value = 8192, kind = "choice", source = "not published; two 4 KiB halves" }
 //
-// Order: what `inherits` names, then the part, then the file's own values; -p comes last. Tables nest into dotted keys.
-// An error names file, line, key and the nearest valid word; nothing is set twice silently within one file (TOML).
+// Order: what `inherits` names, then the part, then the file's own values; -p comes last. Tables nest into
+// dotted keys. An error names file, line, key and the nearest valid word; nothing is set twice silently
+// within one file (TOML).
 #pragma once
 
 #include <string>
@@ -27,9 +28,9 @@ struct ConfigSource {
 };
 
 struct LoadedPreset {
-  std::string name;         ///< as asked for
+  std::string name;  ///< as asked for
   std::string description;
-  std::string part;         ///< empty: none
+  std::string part;  ///< empty: none
 };
 
 /// Sets parameters from preset `name` (a compiled-in one, or the path of a TOML file). Throws InputError.

@@ -12,8 +12,8 @@ constexpr std::array<std::string_view, kCauseCount> kCauseNames = {
     "link_rate",       "queue_poll_wait", "axi_stall", "descriptor_fetch", "device_array",
     "device_firmware", "device_buffer",   "driver",    "interrupt",        "none"};
 
-// A wire that stands still because the FIFO is full waits for the AXI side. A map miss is the translation layer's
-// doing, so it goes with the firmware. Busy after a write is the device's buffer not taking more.
+// A wire that stands still because the FIFO is full waits for the AXI side. A map miss is the translation
+// layer's doing, so it goes with the firmware. Busy after a write is the device's buffer not taking more.
 constexpr std::array<Cause, kSpanCount> kCauseOfSpan = {
     /* queue_wait */ Cause::none,
     /* driver_submit */ Cause::driver,
@@ -52,11 +52,13 @@ void SpanSum::add(const SpanTimes& times, std::uint64_t latency) {
 
 Verdict judge(const SpanSum& sum) {
   std::array<std::uint64_t, kCauseCount> per_cause{};
-  for (std::size_t i = 0; i < kSpanCount; ++i) per_cause[static_cast<std::size_t>(kCauseOfSpan[i])] += sum.spans.ps[i];
+  for (std::size_t i = 0; i < kSpanCount; ++i)
+    per_cause[static_cast<std::size_t>(kCauseOfSpan[i])] += sum.spans.ps[i];
   const std::uint64_t service = sum.spans.total() - sum.spans[Span::queue_wait];
   std::array<std::size_t, kCauseCount - 1> order{};
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return per_cause[a] > per_cause[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return per_cause[a] > per_cause[b]; });
   Verdict v;
   if (service == 0) return v;
   v.largest = static_cast<Cause>(order[0]);

@@ -1,11 +1,12 @@
-// Where the time went: spans of the mean and of the slowest requests, stalls, utilisation, findings, and a verdict.
+// Where the time went: spans of the mean and of the slowest requests, stalls, utilisation, findings, and a
+// verdict.
 //
-// Everything is added up in integer picoseconds, so a column's total is the latency, exactly; printed means are rounded
-// so that their column still adds up. Memory is bounded: the slowest kSlowestKept requests are kept whole, so "slowest
-// 1 %" is exact up to 100 * kSlowestKept requests and says how many it covers beyond.
+// Everything is added up in integer picoseconds, so a column's total is the latency, exactly; printed means
+// are rounded so that their column still adds up. Memory is bounded: the slowest kSlowestKept requests are
+// kept whole, so "slowest 1 %" is exact up to 100 * kSlowestKept requests and says how many it covers beyond.
 //
-// The verdict names the cause with the largest share of service time, when it is above a third. Service time is the
-// latency without queue_wait: what a request waits for others is charged to those others' own spans.
+// The verdict names the cause with the largest share of service time, when it is above a third. Service time
+// is the latency without queue_wait: what a request waits for others is charged to those others' own spans.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,16 @@
 namespace vp {
 
 enum class Cause : std::uint8_t {
-  link_rate, queue_poll_wait, axi_stall, descriptor_fetch, device_array, device_firmware, device_buffer, driver,
-  interrupt, none,
+  link_rate,
+  queue_poll_wait,
+  axi_stall,
+  descriptor_fetch,
+  device_array,
+  device_firmware,
+  device_buffer,
+  driver,
+  interrupt,
+  none,
 };
 inline constexpr std::size_t kCauseCount = 10;
 std::string_view to_string(Cause cause);

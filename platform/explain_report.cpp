@@ -19,19 +19,23 @@ double us(std::uint64_t ps, std::uint64_t count) {
 /// Nanoseconds as microseconds with three decimals, without passing through a double.
 std::string us_text(std::uint64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
 
-std::vector<std::uint64_t> span_sums(const SpanSum& sum) { return {sum.spans.ps.begin(), sum.spans.ps.end()}; }
+std::vector<std::uint64_t> span_sums(const SpanSum& sum) {
+  return {sum.spans.ps.begin(), sum.spans.ps.end()};
+}
 
 std::string span_table(const SpanSum& all, const SpanSum& slow) {
   const auto mean = rounded_means_ns(span_sums(all), all.requests);
   const auto tail = rounded_means_ns(span_sums(slow), slow.requests);
-  std::string out = fmt::format("\nWhere the time went: {} requests; slowest 1 %: {} requests\n", all.requests, slow.requests);
-  out += fmt::format("  {:<22}{:>14}{:>9}{:>18}{:>9}\n", "span", "mean us", "share %", "slowest 1 % us", "share %");
+  std::string out = fmt::format("\nWhere the time went: {} requests; slowest 1 %: {} requests\n",
+                                all.requests, slow.requests);
+  out += fmt::format("  {:<22}{:>14}{:>9}{:>18}{:>9}\n", "span", "mean us", "share %", "slowest 1 % us",
+                     "share %");
   std::uint64_t mean_total = 0, tail_total = 0;
   for (std::size_t i = 0; i < kSpanCount; ++i) {
     mean_total += mean[i], tail_total += tail[i];
     if (all.spans.ps[i] == 0) continue;
-    out += fmt::format("  {:<22}{:>14}{:>9.2f}{:>18}{:>9.2f}\n", to_string(static_cast<Span>(i)), us_text(mean[i]),
-                       percent(all.spans.ps[i], all.latency_ps), us_text(tail[i]),
+    out += fmt::format("  {:<22}{:>14}{:>9.2f}{:>18}{:>9.2f}\n", to_string(static_cast<Span>(i)),
+                       us_text(mean[i]), percent(all.spans.ps[i], all.latency_ps), us_text(tail[i]),
                        percent(slow.spans.ps[i], slow.latency_ps));
   }
   return out + fmt::format("  {:<22}{:>14}{:>9.2f}{:>18}{:>9.2f}\n", "latency", us_text(mean_total),
@@ -44,8 +48,8 @@ std::string stall_table(const std::vector<StallRow>& stalls, std::uint64_t reque
   for (const StallRow& row : stalls) {
     if (row.cycles == 0) continue;
     if (out.empty())
-      out = fmt::format("\nAXI stalls\n  {:<18}{:<22}{:>14}{:>18}{:>14}\n", "master", "cause", "cycles", "cycles/request",
-                        "us/request");
+      out = fmt::format("\nAXI stalls\n  {:<18}{:<22}{:>14}{:>18}{:>14}\n", "master", "cause", "cycles",
+                        "cycles/request", "us/request");
     const double n = static_cast<double>(std::max<std::uint64_t>(requests, 1));
     out += fmt::format("  {:<18}{:<22}{:>14}{:>18.2f}{:>14.3f}\n", row.master, row.cause, row.cycles,
                        static_cast<double>(row.cycles) / n, static_cast<double>(row.ps) / 1e6 / n);
@@ -125,10 +129,12 @@ std::string findings_text(const Findings& findings) {
   for (const Finding& f : findings.kept()) {
     std::string addresses;
     for (const std::uint64_t a : f.addresses) addresses += fmt::format(" {:#x}", a);
-    out += fmt::format("  {} at {} ns in {}:{} {}\n", f.rule, f.time.value() / 1000, f.path, addresses, f.text);
+    out +=
+        fmt::format("  {} at {} ns in {}:{} {}\n", f.rule, f.time.value() / 1000, f.path, addresses, f.text);
   }
   for (const auto& [rule, count] : findings.counts())
-    if (count > Findings::kKept) out += fmt::format("  {}: {} in all, the first {} are shown\n", rule, count, Findings::kKept);
+    if (count > Findings::kKept)
+      out += fmt::format("  {}: {} in all, the first {} are shown\n", rule, count, Findings::kKept);
   return out;
 }
 

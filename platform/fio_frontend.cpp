@@ -7,12 +7,18 @@ namespace {
 
 fw::JobKind kind_of(FioRw rw) {
   switch (rw) {
-    case FioRw::read: return fw::JobKind::read;
-    case FioRw::write: return fw::JobKind::write;
-    case FioRw::randread: return fw::JobKind::randread;
-    case FioRw::randwrite: return fw::JobKind::randwrite;
-    case FioRw::rw: return fw::JobKind::rw;
-    case FioRw::randrw: return fw::JobKind::randrw;
+    case FioRw::read:
+      return fw::JobKind::read;
+    case FioRw::write:
+      return fw::JobKind::write;
+    case FioRw::randread:
+      return fw::JobKind::randread;
+    case FioRw::randwrite:
+      return fw::JobKind::randwrite;
+    case FioRw::rw:
+      return fw::JobKind::rw;
+    case FioRw::randrw:
+      return fw::JobKind::randrw;
   }
   return fw::JobKind::read;
 }
@@ -51,7 +57,8 @@ void fill_job_table(fw::JobTable& table, const FioRun& run, const FioLimits& lim
   for (const FioJob& job : run.jobs)
     for (unsigned clone = 0; clone < job.numjobs; ++clone) {
       const std::uint64_t base = mixed(job.randseed.value_or(seed));
-      table.jobs[table.job_count] = definition(job, fio_region(job, clone, limits), mixed(base + table.job_count));
+      table.jobs[table.job_count] =
+          definition(job, fio_region(job, clone, limits), mixed(base + table.job_count));
       ++table.job_count;
     }
 }
@@ -66,7 +73,8 @@ FioGoal fio_goal(const FioRun& run, const FioLimits& limits) {
   FioGoal goal;
   for (const FioJob& job : run.jobs) {
     if (job.time_based) goal.runtime_ns = std::max(goal.runtime_ns, job.runtime_ns);
-    for (unsigned clone = 0; clone < job.numjobs; ++clone) goal.bytes += fio_region(job, clone, limits).io_bytes;
+    for (unsigned clone = 0; clone < job.numjobs; ++clone)
+      goal.bytes += fio_region(job, clone, limits).io_bytes;
   }
   return goal;
 }

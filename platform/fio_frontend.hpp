@@ -9,7 +9,8 @@
 
 namespace vp {
 
-/// Fills the workload part of `table` (magic, job_count, jobs); the machine's part stays. The run has passed check_fio().
+/// Fills the workload part of `table` (magic, job_count, jobs); the machine's part stays. The run has passed
+/// check_fio().
 void fill_job_table(fw::JobTable& table, const FioRun& run, const FioLimits& limits, std::uint64_t seed);
 /// One flag per clone: synchronous engine.
 std::vector<bool> synchronous_clones(const FioRun& run);

@@ -9,7 +9,11 @@ namespace vp {
 namespace {
 
 Json latency(const RunningStat& stat) {
-  return {{"min", stat.min()}, {"max", stat.max()}, {"mean", stat.mean()}, {"stddev", stat.stdev()}, {"N", stat.count()}};
+  return {{"min", stat.min()},
+          {"max", stat.max()},
+          {"mean", stat.mean()},
+          {"stddev", stat.stdev()},
+          {"N", stat.count()}};
 }
 
 void add_percentiles(Json& to, const LatencyHistogram& histogram) {
@@ -67,7 +71,8 @@ template <std::size_t N>
 Json ranges(const std::array<std::uint64_t, N>& counts, std::uint64_t total) {
   Json out;
   for (std::size_t i = 0; i < N; ++i) {
-    const double share = 100.0 * static_cast<double>(counts[i]) / static_cast<double>(std::max<std::uint64_t>(total, 1));
+    const double share =
+        100.0 * static_cast<double>(counts[i]) / static_cast<double>(std::max<std::uint64_t>(total, 1));
     out[i == 11 ? std::string(">=2000") : fmt::format("{}", LatencyRanges::kUpper[i])] =
         counts[i] != 0 ? std::max(0.01, share) : 0.0;
   }
@@ -147,7 +152,8 @@ Json fio_json(const FioRun& run, const FioResults& results) {
   for (const FioReportJob& r : jobs) {
     std::array<double, 3> kib{};
     for (const FioReportJob& other : jobs)
-      for (unsigned d = 0; d < 3 && other.group == r.group; ++d) kib[d] += other.stats.bytes_per_second(d) / 1024.0;
+      for (unsigned d = 0; d < 3 && other.group == r.group; ++d)
+        kib[d] += other.stats.bytes_per_second(d) / 1024.0;
     out["jobs"].push_back(job_part(r, kib));
   }
   out["disk_util"] = disk_part(run, results.disk);

@@ -28,7 +28,8 @@ bool split_number(const std::string& text, std::uint64_t& value, std::string& su
   const char* last = text.data() + text.size();
   const auto [rest, error] = std::from_chars(first, last, value, hex ? 16 : 10);
   suffix.assign(rest, last);
-  std::transform(suffix.begin(), suffix.end(), suffix.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::transform(suffix.begin(), suffix.end(), suffix.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
   return error == std::errc{};
 }
 
@@ -58,8 +59,8 @@ class Parser {
  private:
   void command_line_option(std::size_t& i) {
     const std::string& word = args_[i];
-    std::string key = word.substr(word.find_first_not_of('-') == std::string::npos ? word.size()
-                                                                                  : word.find_first_not_of('-'));
+    std::string key = word.substr(
+        word.find_first_not_of('-') == std::string::npos ? word.size() : word.find_first_not_of('-'));
     std::string value;
     const auto equals = key.find('=');
     const FioOption* option = find_fio_option(key.substr(0, equals));
@@ -69,7 +70,8 @@ class Parser {
       value = key.substr(equals + 1);
       key.resize(equals);
     } else if (!option->flag) {
-      if (i + 1 >= args_.size()) throw InputError(fmt::format("fio: --{}: needs a value: write --{}=…", key, key));
+      if (i + 1 >= args_.size())
+        throw InputError(fmt::format("fio: --{}: needs a value: write --{}=…", key, key));
       value = args_[++i];
       has_value = true;
     }
@@ -95,11 +97,13 @@ class Parser {
         continue;
       }
       if (section == Section::none)
-        throw InputError(fmt::format("{}'{}' stands before the first section: begin with [global] or [job name]",
-                                     where, line));
-      file_option(line, where, section == Section::job ? run_.jobs.back() : defaults, section == Section::job);
+        throw InputError(fmt::format(
+            "{}'{}' stands before the first section: begin with [global] or [job name]", where, line));
+      file_option(line, where, section == Section::job ? run_.jobs.back() : defaults,
+                  section == Section::job);
     }
-    if (section == Section::none) throw InputError(fmt::format("{}: holds no job: add a section [job name]", file));
+    if (section == Section::none)
+      throw InputError(fmt::format("{}: holds no job: add a section [job name]", file));
     current_ = false;
   }
 
@@ -129,12 +133,18 @@ class Parser {
              const std::string& where, FioJob& job, bool own) {
     using Use = FioOption::Use;
     switch (option.use) {
-      case Use::program: return program_option(option, value, where);
+      case Use::program:
+        return program_option(option, value, where);
       case Use::ignored:
-        if (std::find(run_.ignored.begin(), run_.ignored.end(), key) == run_.ignored.end()) run_.ignored.push_back(key);
+        if (std::find(run_.ignored.begin(), run_.ignored.end(), key) == run_.ignored.end())
+          run_.ignored.push_back(key);
         break;
-      case Use::refused: check_neutral(option, key, value, where); break;
-      case Use::job: option.apply(job, value, where); break;
+      case Use::refused:
+        check_neutral(option, key, value, where);
+        break;
+      case Use::job:
+        option.apply(job, value, where);
+        break;
     }
     auto& list = own ? job.options : run_.global_options;
     list.emplace_back(key, has_value ? value : "1");
@@ -147,8 +157,9 @@ class Parser {
     if (!option.neutral.empty() && value == option.neutral) return;
     const std::string shown = value.empty() ? key : key + "=" + value;
     throw InputError(fmt::format("{}{}: not in this version yet: leave it out{}", where, shown,
-                                 option.neutral.empty() ? std::string()
-                                                        : fmt::format(", or give its neutral value {}", option.neutral)));
+                                 option.neutral.empty()
+                                     ? std::string()
+                                     : fmt::format(", or give its neutral value {}", option.neutral)));
   }
 
   void program_option(const FioOption& option, const std::string& value, const std::string& where) {
@@ -166,8 +177,8 @@ class Parser {
 
   [[noreturn]] static void unknown(const std::string& key, const std::string& where) {
     const bool line = where == "fio: ";
-    throw InputError(fmt::format("{}unknown option '{}{}': did you mean '{}{}'?", where, line ? "--" : "", key,
-                                 line ? "--" : "", nearest_word(key, fio_option_names())));
+    throw InputError(fmt::format("{}unknown option '{}{}': did you mean '{}{}'?", where, line ? "--" : "",
+                                 key, line ? "--" : "", nearest_word(key, fio_option_names())));
   }
 
   void keep_sections() {
@@ -192,21 +203,26 @@ class Parser {
       check_job(job);
       buffered = buffered || !job.direct;
     }
-    if (buffered) run_.notes.emplace_back("note: without direct=1 Linux would use its page cache; here every I/O goes to the device");
+    if (buffered)
+      run_.notes.emplace_back(
+          "note: without direct=1 Linux would use its page cache; here every I/O goes to the device");
   }
 
   void check_job(const FioJob& job) const {
     if (run_.readonly && job.writes())
-      throw InputError(fmt::format("{}job '{}': rw={}: trim and write operations are not allowed with the --readonly "
-                                   "parameter: use a read workload, or leave --readonly out",
-                                   job.where, job.name, to_string(job.rw)));
+      throw InputError(
+          fmt::format("{}job '{}': rw={}: trim and write operations are not allowed with the --readonly "
+                      "parameter: use a read workload, or leave --readonly out",
+                      job.where, job.name, to_string(job.rw)));
     if (job.time_based && job.runtime_ns == 0)
-      throw InputError(fmt::format("{}job '{}': time_based requires a runtime/timeout setting: add runtime=SECONDS",
-                                   job.where, job.name));
+      throw InputError(
+          fmt::format("{}job '{}': time_based requires a runtime/timeout setting: add runtime=SECONDS",
+                      job.where, job.name));
     if (job.mixed() && job.bs_read != job.bs_write)
-      throw InputError(fmt::format("{}job '{}': bs={},{}: different sizes for reads and writes of one job are not in "
-                                   "this version yet: give one size",
-                                   job.where, job.name, job.bs_read, job.bs_write));
+      throw InputError(
+          fmt::format("{}job '{}': bs={},{}: different sizes for reads and writes of one job are not in "
+                      "this version yet: give one size",
+                      job.where, job.name, job.bs_read, job.bs_write));
   }
 
   const std::vector<std::string>& args_;
@@ -224,12 +240,18 @@ std::uint64_t amount_bytes(const FioAmount& amount, std::uint64_t whole) {
 
 const char* to_string(FioRw rw) {
   switch (rw) {
-    case FioRw::read: return "read";
-    case FioRw::write: return "write";
-    case FioRw::randread: return "randread";
-    case FioRw::randwrite: return "randwrite";
-    case FioRw::rw: return "rw";
-    case FioRw::randrw: return "randrw";
+    case FioRw::read:
+      return "read";
+    case FioRw::write:
+      return "write";
+    case FioRw::randread:
+      return "randread";
+    case FioRw::randwrite:
+      return "randwrite";
+    case FioRw::rw:
+      return "rw";
+    case FioRw::randrw:
+      return "randrw";
   }
   return "";
 }
@@ -247,17 +269,31 @@ std::uint64_t fio_size(const std::string& text, const std::string& where) {
     std::uint64_t factor;
   };
   static constexpr std::uint64_t kK = 1024, kD = 1000;
-  static constexpr Unit kUnits[] = {
-      {"", 1},          {"b", 1},          {"k", kK},           {"kb", kK},           {"ki", kK},
-      {"m", kK * kK},   {"mb", kK * kK},   {"mi", kK * kK},     {"g", kK * kK * kK},  {"gb", kK * kK * kK},
-      {"gi", kK * kK * kK}, {"t", kK * kK * kK * kK}, {"tb", kK * kK * kK * kK}, {"ti", kK * kK * kK * kK},
-      {"kib", kD},      {"mib", kD * kD},  {"gib", kD * kD * kD}, {"tib", kD * kD * kD * kD}};
+  static constexpr Unit kUnits[] = {{"", 1},
+                                    {"b", 1},
+                                    {"k", kK},
+                                    {"kb", kK},
+                                    {"ki", kK},
+                                    {"m", kK * kK},
+                                    {"mb", kK * kK},
+                                    {"mi", kK * kK},
+                                    {"g", kK * kK * kK},
+                                    {"gb", kK * kK * kK},
+                                    {"gi", kK * kK * kK},
+                                    {"t", kK * kK * kK * kK},
+                                    {"tb", kK * kK * kK * kK},
+                                    {"ti", kK * kK * kK * kK},
+                                    {"kib", kD},
+                                    {"mib", kD * kD},
+                                    {"gib", kD * kD * kD},
+                                    {"tib", kD * kD * kD * kD}};
   std::uint64_t value = 0;
   std::string suffix;
   if (split_number(text, value, suffix))
     for (const Unit& unit : kUnits)
       if (suffix == unit.name && value <= ~0ULL / unit.factor) return value * unit.factor;
-  throw InputError(fmt::format("{}'{}' is not a size: write a whole number with k, m, g or t (k is 1024)", where, text));
+  throw InputError(
+      fmt::format("{}'{}' is not a size: write a whole number with k, m, g or t (k is 1024)", where, text));
 }
 
 std::uint64_t fio_time_ns(const std::string& text, const std::string& where) {
@@ -266,16 +302,16 @@ std::uint64_t fio_time_ns(const std::string& text, const std::string& where) {
     std::uint64_t ns;
   };
   static constexpr std::uint64_t kSecond = 1'000'000'000;
-  static constexpr Unit kUnits[] = {{"", kSecond},       {"s", kSecond},        {"ms", 1'000'000},
-                                    {"us", 1'000},       {"m", 60 * kSecond},   {"h", 3600 * kSecond},
+  static constexpr Unit kUnits[] = {{"", kSecond},         {"s", kSecond},      {"ms", 1'000'000},
+                                    {"us", 1'000},         {"m", 60 * kSecond}, {"h", 3600 * kSecond},
                                     {"d", 86400 * kSecond}};
   std::uint64_t value = 0;
   std::string suffix;
   if (split_number(text, value, suffix))
     for (const Unit& unit : kUnits)
       if (suffix == unit.name && value <= ~0ULL / unit.ns) return value * unit.ns;
-  throw InputError(fmt::format("{}'{}' is not a time: write a whole number with us, ms, s, m, h or d (s without one)",
-                               where, text));
+  throw InputError(fmt::format(
+      "{}'{}' is not a time: write a whole number with us, ms, s, m, h or d (s without one)", where, text));
 }
 
 FioRegion fio_region(const FioJob& job, unsigned clone, const FioLimits& limits) {
@@ -284,28 +320,32 @@ FioRegion fio_region(const FioJob& job, unsigned clone, const FioLimits& limits)
   FioRegion region;
   region.offset = amount_bytes(job.offset, device) / kBlock * kBlock;
   if (!job.offset.percent && job.offset.value % kBlock != 0)
-    throw InputError(fmt::format("{}offset={}: not a multiple of the 512-byte block: round it", at, job.offset.value));
+    throw InputError(
+        fmt::format("{}offset={}: not a multiple of the 512-byte block: round it", at, job.offset.value));
   region.offset += clone * job.offset_increment;
   if (region.offset >= device)
-    throw InputError(fmt::format("{}offset={}: the device ends at {} bytes: choose a smaller offset", at, region.offset,
-                                 device));
+    throw InputError(fmt::format("{}offset={}: the device ends at {} bytes: choose a smaller offset", at,
+                                 region.offset, device));
   const std::uint64_t room = device - region.offset;
   region.size = job.size ? amount_bytes(*job.size, device) : room;
   if (job.size && !job.size->percent && region.size > room)
-    throw InputError(fmt::format("{}size={}: the device holds {} bytes from offset {}: choose a size up to that, or "
-                                 "size=100%",
-                                 at, region.size, room, region.offset));
+    throw InputError(
+        fmt::format("{}size={}: the device holds {} bytes from offset {}: choose a size up to that, or "
+                    "size=100%",
+                    at, region.size, room, region.offset));
   region.size = std::min(region.size, room);
   const std::uint64_t bs = job.block_bytes();
   if (job.size && !job.size->percent && job.size->value % kBlock != 0)
-    throw InputError(fmt::format("{}size={}: not a multiple of the 512-byte block: round it", at, job.size->value));
+    throw InputError(
+        fmt::format("{}size={}: not a multiple of the 512-byte block: round it", at, job.size->value));
   if (region.size < bs)
-    throw InputError(fmt::format("{}size={}: smaller than one block of bs={}: raise size or lower bs", at, region.size, bs));
+    throw InputError(fmt::format("{}size={}: smaller than one block of bs={}: raise size or lower bs", at,
+                                 region.size, bs));
   region.size -= region.size % bs;  // as fio: only whole blocks are done
   region.io_bytes = job.io_size.value_or(region.size);
   if (region.io_bytes < bs)
-    throw InputError(fmt::format("{}io_size={}: smaller than one block of bs={}: raise io_size or lower bs", at,
-                                 region.io_bytes, bs));
+    throw InputError(fmt::format("{}io_size={}: smaller than one block of bs={}: raise io_size or lower bs",
+                                 at, region.io_bytes, bs));
   region.io_bytes -= region.io_bytes % bs;
   return region;
 }
@@ -315,8 +355,8 @@ void check_fio(const FioRun& run, const FioLimits& limits) {
   for (const FioJob& job : run.jobs) {
     clones += job.numjobs;
     if (job.effective_depth() > limits.max_iodepth)
-      throw InputError(fmt::format("{}job '{}': iodepth={}: must be at most {}", job.where, job.name, job.iodepth,
-                                   limits.max_iodepth));
+      throw InputError(fmt::format("{}job '{}': iodepth={}: must be at most {}", job.where, job.name,
+                                   job.iodepth, limits.max_iodepth));
     for (unsigned clone = 0; clone < job.numjobs; ++clone) fio_region(job, clone, limits);
   }
   if (clones > limits.max_jobs)

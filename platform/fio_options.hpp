@@ -1,9 +1,12 @@
-// fio's own command line and job files, read as fio reads them (HOWTO, "Job file format" and "Job file parameters").
+// fio's own command line and job files, read as fio reads them (HOWTO, "Job file format" and "Job file
+// parameters").
 //
-// Modelled: the options that mean something on this platform, the size and time suffixes, [global] and [job] sections,
-// --name starting a new job on the command line, options before the first --name being global. Options that only make
-// sense on a running operating system (eta, thread, invalidate …) are accepted and listed as ignored; options that
-// would change the I/O pattern in a way the workload program cannot do are refused, never silently dropped.
+// Modelled: the options that mean something on this platform, the size and time suffixes, [global] and [job]
+// sections,
+// --name starting a new job on the command line, options before the first --name being global. Options that
+// only make sense on a running operating system (eta, thread, invalidate …) are accepted and listed as
+// ignored; options that would change the I/O pattern in a way the workload program cannot do are refused,
+// never silently dropped.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +31,7 @@ struct FioJob {
   std::string name;
   std::string filename = "/dev/mmcblk0";
   FioRw rw = FioRw::read;
-  unsigned rwmix_read = 50;  ///< percent
+  unsigned rwmix_read = 50;                                       ///< percent
   std::uint64_t bs_read = 4096, bs_write = 4096, bs_trim = 4096;  ///< bytes
   std::optional<FioAmount> size;
   std::optional<std::uint64_t> io_size;
@@ -81,7 +84,8 @@ struct FioLimits {
 struct FioRegion {
   std::uint64_t offset = 0, size = 0, io_bytes = 0;
 };
-/// The region of clone `clone` (0..numjobs-1). Throws InputError when it does not fit the device or its blocks.
+/// The region of clone `clone` (0..numjobs-1). Throws InputError when it does not fit the device or its
+/// blocks.
 FioRegion fio_region(const FioJob& job, unsigned clone, const FioLimits& limits);
 /// Everything that needs the device's size and the program's limits. Throws InputError.
 void check_fio(const FioRun& run, const FioLimits& limits);

@@ -31,9 +31,9 @@ std::string header_lines(const FioRun& run) {
       const std::string text = bytes_text(bs, true);
       return text + "-" + text;
     };
-    out += fmt::format("{}: (g={}): rw={}, bs=(R) {}, (W) {}, (T) {}, ioengine={}, iodepth={}\n", job.name, group,
-                       to_string(job.rw), range(job.bs_read), range(job.bs_write), range(job.bs_trim), job.ioengine,
-                       job.iodepth);
+    out += fmt::format("{}: (g={}): rw={}, bs=(R) {}, (W) {}, (T) {}, ioengine={}, iodepth={}\n", job.name,
+                       group, to_string(job.rw), range(job.bs_read), range(job.bs_write), range(job.bs_trim),
+                       job.ioengine, job.iodepth);
     if (job.numjobs > 1) out += "...\n";
   }
   return out;
@@ -85,13 +85,14 @@ std::string sample_lines(const DirectionStats& d, double group_kib_per_second) {
     const double share =
         group_kib_per_second > 0 ? std::min(100.0, 100.0 * d.bw_kib.mean() / group_kib_per_second) : 100.0;
     const auto whole = [&](std::uint64_t v) { return v / static_cast<std::uint64_t>(factor); };
-    out += fmt::format("   bw (  {}/s): min={:5}, max={:5}, per={:3.2f}%, avg={:5.2f}, stdev={:5.2f}, samples={}\n",
-                       factor > 1 ? "MiB" : "KiB", whole(d.bw_kib.min()), whole(d.bw_kib.max()), share,
-                       d.bw_kib.mean() / factor, d.bw_kib.stdev() / factor, d.bw_kib.count());
+    out += fmt::format(
+        "   bw (  {}/s): min={:5}, max={:5}, per={:3.2f}%, avg={:5.2f}, stdev={:5.2f}, samples={}\n",
+        factor > 1 ? "MiB" : "KiB", whole(d.bw_kib.min()), whole(d.bw_kib.max()), share,
+        d.bw_kib.mean() / factor, d.bw_kib.stdev() / factor, d.bw_kib.count());
   }
   if (d.iops.count() != 0)
-    out += fmt::format("   iops        : min={:5}, max={:5}, avg={:5.2f}, stdev={:5.2f}, samples={}\n", d.iops.min(),
-                       d.iops.max(), d.iops.mean(), d.iops.stdev(), d.iops.count());
+    out += fmt::format("   iops        : min={:5}, max={:5}, avg={:5.2f}, stdev={:5.2f}, samples={}\n",
+                       d.iops.min(), d.iops.max(), d.iops.mean(), d.iops.stdev(), d.iops.count());
   return out;
 }
 
@@ -100,10 +101,11 @@ std::string direction_lines(const JobStats& job, unsigned dir, double group_kib_
   if (d.ios == 0) return {};
   static constexpr const char* kNames[] = {"read", "write", "trim"};
   const double bw = job.bytes_per_second(dir);
-  std::string out = fmt::format("  {}: IOPS={}, BW={} ({})({}/{}msec){}\n", kNames[dir],
-                                fio_number(static_cast<std::uint64_t>(job.ios_per_second(dir)), kDigits, false, ""),
-                                rate_text(bw, true), rate_text(bw, false), bytes_text(d.bytes, true), job.runtime_ms(),
-                                dir == 1 ? "; 0 zone resets" : "");
+  std::string out =
+      fmt::format("  {}: IOPS={}, BW={} ({})({}/{}msec){}\n", kNames[dir],
+                  fio_number(static_cast<std::uint64_t>(job.ios_per_second(dir)), kDigits, false, ""),
+                  rate_text(bw, true), rate_text(bw, false), bytes_text(d.bytes, true), job.runtime_ms(),
+                  dir == 1 ? "; 0 zone resets" : "");
   out += latency_line("slat", d.slat);
   out += latency_line("clat", d.clat);
   out += latency_line(" lat", d.lat);
@@ -141,9 +143,9 @@ std::string depth_line(const char* name, const char* const (&labels)[7], const D
 
 std::string job_block(const FioReportJob& r, std::uint64_t end_ns, const std::array<double, 3>& group_kib) {
   const JobStats& s = r.stats;
-  std::string out = fmt::format("{}: (groupid={}, jobs={}): err={:2}{}: pid={}: {}\n", r.job->name, r.group, r.count,
-                                s.error, s.error ? fmt::format(" ({} I/Os failed)", s.errors) : "", r.first_clone + 1,
-                                simulated_date(end_ns));
+  std::string out = fmt::format("{}: (groupid={}, jobs={}): err={:2}{}: pid={}: {}\n", r.job->name, r.group,
+                                r.count, s.error, s.error ? fmt::format(" ({} I/Os failed)", s.errors) : "",
+                                r.first_clone + 1, simulated_date(end_ns));
   for (unsigned d = 0; d < JobStats::kDirs; ++d) out += direction_lines(s, d, group_kib[d]);
   out += range_lines(s.ranges.nsec, s.rw_ios(), "nsec");
   out += range_lines(s.ranges.usec, s.rw_ios(), "usec");
@@ -154,15 +156,15 @@ std::string job_block(const FioReportJob& r, std::uint64_t end_ns, const std::ar
     out += percentile_lines("sync", s.sync_histogram);
   }
   const double run = static_cast<double>(std::max<std::uint64_t>(s.total_runtime_ns, 1));
-  out += fmt::format("  cpu          : usr={:3.2f}%, sys={:3.2f}%, ctx={}, majf=0, minf=0\n", 100.0 * s.user_ns / run,
-                     100.0 * s.system_ns / run, s.context_switches);
+  out += fmt::format("  cpu          : usr={:3.2f}%, sys={:3.2f}%, ctx={}, majf=0, minf=0\n",
+                     100.0 * s.user_ns / run, 100.0 * s.system_ns / run, s.context_switches);
   static constexpr const char* kDepths[7] = {"1", "2", "4", "8", "16", "32", ">=64"};
   static constexpr const char* kBatches[7] = {"0", "4", "8", "16", "32", "64", ">=64"};
   out += depth_line("  IO depths    : ", kDepths, s.depths);
   out += depth_line("     submit    : ", kBatches, s.submits);
   out += depth_line("     complete  : ", kBatches, s.completes);
-  out += fmt::format("     issued rwts: total={},{},{},{} short=0,0,0,0 dropped=0,0,0,0\n", s.dir[0].ios, s.dir[1].ios,
-                     s.dir[2].ios, s.syncs);
+  out += fmt::format("     issued rwts: total={},{},{},{} short=0,0,0,0 dropped=0,0,0,0\n", s.dir[0].ios,
+                     s.dir[1].ios, s.dir[2].ios, s.syncs);
   out += fmt::format("     latency   : target=0, window=0, percentile=100.00%, depth={}\n", r.job->iodepth);
   return out;
 }
@@ -183,7 +185,9 @@ struct GroupSum {
     max_ns = std::max(max_ns, s.runtime_ns());
     any = true;
   }
-  double bw() const { return max_ns == 0 ? 0 : static_cast<double>(bytes) * 1e9 / static_cast<double>(max_ns); }
+  double bw() const {
+    return max_ns == 0 ? 0 : static_cast<double>(bytes) * 1e9 / static_cast<double>(max_ns);
+  }
 };
 
 using GroupSums = std::array<GroupSum, 3>;
@@ -203,19 +207,20 @@ std::string group_lines(const GroupSums& sums, std::size_t group) {
   for (unsigned d = 0; d < 3; ++d) {
     const GroupSum& g = sums[d];
     if (!g.any) continue;
-    out += fmt::format("{}: bw={} ({}), {}-{} ({}-{}), io={} ({}), run={}-{}msec\n", kNames[d], rate_text(g.bw(), true),
-                       rate_text(g.bw(), false), rate_text(g.min_bw, true), rate_text(g.max_bw, true),
-                       rate_text(g.min_bw, false), rate_text(g.max_bw, false), bytes_text(g.bytes, true),
-                       bytes_text(g.bytes, false), g.min_ms, g.max_ms);
+    out += fmt::format("{}: bw={} ({}), {}-{} ({}-{}), io={} ({}), run={}-{}msec\n", kNames[d],
+                       rate_text(g.bw(), true), rate_text(g.bw(), false), rate_text(g.min_bw, true),
+                       rate_text(g.max_bw, true), rate_text(g.min_bw, false), rate_text(g.max_bw, false),
+                       bytes_text(g.bytes, true), bytes_text(g.bytes, false), g.min_ms, g.max_ms);
   }
   return out;
 }
 
 std::string disk_lines(const FioRun& run, const DiskStats& disk) {
   const auto ms = [](std::uint64_t ns) { return ns / 1'000'000; };
-  return fmt::format("\nDisk stats (read/write):\n  {}: ios={}/{}, merge=0/0, ticks={}/{}, in_queue={}, util={:3.2f}%\n",
-                     disk_name(run), disk.ios[0], disk.ios[1], ms(disk.ticks_ns[0]), ms(disk.ticks_ns[1]),
-                     ms(disk.ticks_ns[0] + disk.ticks_ns[1]), disk.util_percent());
+  return fmt::format(
+      "\nDisk stats (read/write):\n  {}: ios={}/{}, merge=0/0, ticks={}/{}, in_queue={}, util={:3.2f}%\n",
+      disk_name(run), disk.ios[0], disk.ios[1], ms(disk.ticks_ns[0]), ms(disk.ticks_ns[1]),
+      ms(disk.ticks_ns[0] + disk.ticks_ns[1]), disk.util_percent());
 }
 
 }  // namespace
@@ -234,7 +239,8 @@ std::string fio_number(std::uint64_t value, unsigned digits, bool binary, const 
   const std::string name = std::string(binary ? kBinary[prefix] : kDecimal[prefix]) + unit;
   const std::size_t shown = fmt::format("{}", value).size();
   if (prefix == 0) return fmt::format("{}{}", value, name);
-  if (shown + 1 >= digits) return fmt::format("{}{}", value + (rest >= step / 2 ? 1 : 0), name);  // no room for decimals
+  if (shown + 1 >= digits)
+    return fmt::format("{}{}", value + (rest >= step / 2 ? 1 : 0), name);  // no room for decimals
   const std::string fraction =
       fmt::format("{:.{}f}", static_cast<double>(rest) / static_cast<double>(step), digits - shown - 1);
   return fmt::format("{}{}{}", value, fraction.substr(1), name);
@@ -253,8 +259,8 @@ std::string simulated_date(std::uint64_t ns) {
   static constexpr const char* kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
   static constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                             "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  return fmt::format("{} {} {:2} {:02}:{:02}:{:02} {}", kDays[parts.tm_wday], kMonths[parts.tm_mon], parts.tm_mday,
-                     parts.tm_hour, parts.tm_min, parts.tm_sec, 1900 + parts.tm_year);
+  return fmt::format("{} {} {:2} {:02}:{:02}:{:02} {}", kDays[parts.tm_wday], kMonths[parts.tm_mon],
+                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, 1900 + parts.tm_year);
 }
 
 std::vector<FioReportJob> fio_report_jobs(const FioRun& run, const FioResults& results) {
@@ -265,7 +271,8 @@ std::vector<FioReportJob> fio_report_jobs(const FioRun& run, const FioResults& r
     if (i > 0 && job.new_group) ++group;
     for (unsigned n = 0; n < job.numjobs; ++n, ++clone) {
       const JobStats& stats = results.clones.at(clone);
-      if (!lines.empty() && job.group_reporting && lines.back().group == group && lines.back().job->group_reporting) {
+      if (!lines.empty() && job.group_reporting && lines.back().group == group &&
+          lines.back().job->group_reporting) {
         lines.back().stats.merge(stats);
         ++lines.back().count;
         continue;
@@ -281,8 +288,10 @@ std::string fio_text(const FioRun& run, const FioResults& results) {
   out += fmt::format("emmc-vp-{} (fio-3.33 compatible report, simulated time)\n", results.version);
   const std::size_t clones = results.clones.size();
   out += fmt::format("Starting {} process{}\n", clones, clones == 1 ? "" : "es");
-  if (std::any_of(run.jobs.begin(), run.jobs.end(), [](const FioJob& j) { return j.synchronous() && j.iodepth > 1; }))
-    out += "note: both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1\n";
+  if (std::any_of(run.jobs.begin(), run.jobs.end(),
+                  [](const FioJob& j) { return j.synchronous() && j.iodepth > 1; }))
+    out +=
+        "note: both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1\n";
   out += "\n";
   const std::vector<FioReportJob> jobs = fio_report_jobs(run, results);
   const std::vector<GroupSums> groups = group_sums(jobs);

@@ -1,8 +1,9 @@
 // fio's report, normal text and JSON, from collected statistics.
 //
-// The layout follows fio 3.33 line by line, so that scripts made for fio read it. Where fio prints what a deterministic
-// simulation does not have, a fixed value stands: process ids are job numbers, dates are simulated time after
-// 1970-01-01, page faults are 0. Bandwidth and IOPS divide by the exact simulated run time, not by rounded milliseconds.
+// The layout follows fio 3.33 line by line, so that scripts made for fio read it. Where fio prints what a
+// deterministic simulation does not have, a fixed value stands: process ids are job numbers, dates are
+// simulated time after 1970-01-01, page faults are 0. Bandwidth and IOPS divide by the exact simulated run
+// time, not by rounded milliseconds.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +30,8 @@ struct DiskStats {
 struct FioResults {
   std::vector<JobStats> clones;  ///< job 0's clones, then job 1's …
   DiskStats disk;
-  std::uint64_t end_ns = 0;      ///< simulated time at the end of the run
-  std::string version;           ///< our own, "0.1.0"
+  std::uint64_t end_ns = 0;  ///< simulated time at the end of the run
+  std::string version;       ///< our own, "0.1.0"
 };
 
 std::string fio_text(const FioRun& run, const FioResults& results);
@@ -45,7 +46,8 @@ struct FioReportJob {
 };
 std::vector<FioReportJob> fio_report_jobs(const FioRun& run, const FioResults& results);
 
-/// fio's short form of a number: at most `digits` characters of it, then a prefix. `binary`: Ki, Mi …; else k, M ….
+/// fio's short form of a number: at most `digits` characters of it, then a prefix. `binary`: Ki, Mi …; else
+/// k, M ….
 std::string fio_number(std::uint64_t value, unsigned digits, bool binary, const std::string& unit);
 /// "/dev/mmcblk0" -> "mmcblk0".
 std::string disk_name(const FioRun& run);

@@ -170,7 +170,8 @@ void JobStats::add(const IoSample& io) {
     return;
   }
   DirectionStats& d = dir[static_cast<unsigned>(io.dir)];
-  const std::uint64_t submitted = synchronous ? io.begin_ns : std::clamp(io.submitted_ns, io.begin_ns, io.end_ns);
+  const std::uint64_t submitted =
+      synchronous ? io.begin_ns : std::clamp(io.submitted_ns, io.begin_ns, io.end_ns);
   const std::uint64_t clat = io.end_ns - submitted;
   d.bytes += io.bytes;
   ++d.ios;
@@ -206,7 +207,8 @@ void JobStats::merge(const JobStats& other) {
 }
 
 double JobStats::bytes_per_second(unsigned d) const {
-  return runtime_ns() == 0 ? 0.0 : static_cast<double>(dir[d].bytes) * 1e9 / static_cast<double>(runtime_ns());
+  return runtime_ns() == 0 ? 0.0
+                           : static_cast<double>(dir[d].bytes) * 1e9 / static_cast<double>(runtime_ns());
 }
 
 double JobStats::ios_per_second(unsigned d) const {

@@ -1,10 +1,10 @@
-// The statistics a fio report is made of, in bounded memory: running mean and deviation, fio's latency histogram, the
-// coarse latency and depth distributions, bandwidth and IOPS samples.
+// The statistics a fio report is made of, in bounded memory: running mean and deviation, fio's latency
+// histogram, the coarse latency and depth distributions, bandwidth and IOPS samples.
 //
-// Modelled: fio 3.x as its HOWTO describes it: latencies are counted in buckets of 1/64 relative width (64 sub-buckets
-// per power of two, 29 powers), percentiles are a bucket's middle, deviations are of the sample (n - 1), bandwidth is
-// sampled every 500 ms. Not modelled: logs per I/O, trim, steady state.
-// Times come in nanoseconds of simulated time; nothing here reads a clock.
+// Modelled: fio 3.x as its HOWTO describes it: latencies are counted in buckets of 1/64 relative width (64
+// sub-buckets per power of two, 29 powers), percentiles are a bucket's middle, deviations are of the sample
+// (n - 1), bandwidth is sampled every 500 ms. Not modelled: logs per I/O, trim, steady state. Times come in
+// nanoseconds of simulated time; nothing here reads a clock.
 #pragma once
 
 #include <array>
@@ -33,7 +33,8 @@ class RunningStat {
   double mean_ = 0, squares_ = 0;  ///< squares_: sum of squared distances from the mean
 };
 
-/// fio's latency histogram: exact below 128 ns, then 64 buckets per power of two; the last one takes the rest.
+/// fio's latency histogram: exact below 128 ns, then 64 buckets per power of two; the last one takes the
+/// rest.
 class LatencyHistogram {
  public:
   static constexpr unsigned kBits = 6;
@@ -61,7 +62,8 @@ const std::vector<double>& default_percentiles();
 
 /// The "lat (usec) : 250=…" lines: ten ranges below 1 us, ten below 1 ms, twelve above.
 struct LatencyRanges {
-  static constexpr std::array<std::uint64_t, 12> kUpper = {2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2000, ~0ULL};
+  static constexpr std::array<std::uint64_t, 12> kUpper = {2,   4,   10,  20,   50,   100,
+                                                           250, 500, 750, 1000, 2000, ~0ULL};
   std::array<std::uint64_t, 10> nsec{}, usec{};
   std::array<std::uint64_t, 12> msec{};
   void add(std::uint64_t ns);
@@ -117,7 +119,7 @@ struct JobStats {
   DepthMap depths, submits, completes;
   int error = 0;
   std::uint64_t errors = 0;
-  double user_ns = 0, system_ns = 0;   ///< CPU time charged to the job
+  double user_ns = 0, system_ns = 0;  ///< CPU time charged to the job
   std::uint64_t context_switches = 0;
   std::uint64_t total_runtime_ns = 0;  ///< merged jobs: sum of their run times (CPU shares refer to it)
 
@@ -126,7 +128,8 @@ struct JobStats {
   std::uint64_t runtime_ns() const { return end_ns > start_ns ? end_ns - start_ns : 0; }
   /// As fio prints it: microseconds rounded up to milliseconds, so that a run is never 0 long.
   std::uint64_t runtime_ms() const { return (runtime_ns() + 999'999) / 1'000'000; }
-  /// Bytes per second and I/Os per second over the exact run time (fio itself divides by rounded milliseconds).
+  /// Bytes per second and I/Os per second over the exact run time (fio itself divides by rounded
+  /// milliseconds).
   double bytes_per_second(unsigned d) const;
   double ios_per_second(unsigned d) const;
   std::uint64_t rw_ios() const { return dir[0].ios + dir[1].ios + dir[2].ios; }

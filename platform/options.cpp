@@ -19,7 +19,8 @@ namespace po = boost::program_options;
 namespace {
 
 const std::vector<std::string>& commands() {
-  static const std::vector<std::string> names = {"fio", "dd", "iozone", "run", "validate", "params", "list", "decode"};
+  static const std::vector<std::string> names = {"fio",      "dd",     "iozone", "run",
+                                                 "validate", "params", "list",   "decode"};
   return names;
 }
 
@@ -57,11 +58,13 @@ std::vector<std::string> option_names() {
   throw InputError(fmt::format("emmc-vp: --{}={}: {}", name, value, remedy));
 }
 
-std::string choice(const po::variables_map& map, const std::string& name, const std::vector<std::string>& choices) {
+std::string choice(const po::variables_map& map, const std::string& name,
+                   const std::vector<std::string>& choices) {
   const std::string value = map[name].as<std::string>();
   if (std::find(choices.begin(), choices.end(), value) != choices.end()) return value;
   bad_option(name, value,
-             fmt::format("must be one of {}; did you mean '{}'?", fmt::join(choices, ", "), nearest_word(value, choices)));
+             fmt::format("must be one of {}; did you mean '{}'?", fmt::join(choices, ", "),
+                         nearest_word(value, choices)));
 }
 
 std::uint64_t whole(const std::string& option, const std::string& value, const std::string& text) {
@@ -105,17 +108,19 @@ po::variables_map read_map(const std::vector<std::string>& args, std::vector<std
   const po::options_description described = platform_options();
   po::variables_map map;
   try {
-    const po::parsed_options parsed = po::command_line_parser(args)
-                                          .options(described)
-                                          .style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing)
-                                          .allow_unregistered()
-                                          .run();
+    const po::parsed_options parsed =
+        po::command_line_parser(args)
+            .options(described)
+            .style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing)
+            .allow_unregistered()
+            .run();
     for (const auto& option : parsed.options)
       if (option.unregistered)
-        throw InputError(fmt::format("emmc-vp: unknown option '{}': did you mean '{}'? (options of fio itself go after --)",
-                                     option.original_tokens.front(),
-                                     nearest_word(option.original_tokens.front().substr(0, option.original_tokens.front().find('=')),
-                                                  option_names())));
+        throw InputError(fmt::format(
+            "emmc-vp: unknown option '{}': did you mean '{}'? (options of fio itself go after --)",
+            option.original_tokens.front(),
+            nearest_word(option.original_tokens.front().substr(0, option.original_tokens.front().find('=')),
+                         option_names())));
     positional = po::collect_unrecognized(parsed.options, po::include_positional);
     po::store(parsed, map);
   } catch (const po::error& e) {
@@ -126,24 +131,29 @@ po::variables_map read_map(const std::vector<std::string>& args, std::vector<std
 
 Command command_of(const std::vector<std::string>& positional) {
   if (positional.empty())
-    throw InputError(fmt::format("emmc-vp: no command: say one of {}, or --help", fmt::join(commands(), ", ")));
+    throw InputError(
+        fmt::format("emmc-vp: no command: say one of {}, or --help", fmt::join(commands(), ", ")));
   const std::string& name = positional.front();
   if (std::find(commands().begin(), commands().end(), name) == commands().end())
-    throw InputError(fmt::format("emmc-vp: unknown command '{}': did you mean '{}'?", name, nearest_word(name, commands())));
+    throw InputError(fmt::format("emmc-vp: unknown command '{}': did you mean '{}'?", name,
+                                 nearest_word(name, commands())));
   if (name != "fio" && name != "params" && name != "list")
     throw InputError(fmt::format("emmc-vp {}: not in this version yet: use emmc-vp fio", name));
   if (positional.size() > 1)
-    throw InputError(fmt::format("emmc-vp {}: unexpected '{}': the front end's own words go after --", name, positional[1]));
+    throw InputError(fmt::format("emmc-vp {}: unexpected '{}': the front end's own words go after --", name,
+                                 positional[1]));
   return name == "fio" ? Command::fio : name == "params" ? Command::params : Command::list;
 }
 
 void read_choices(const po::variables_map& map, Options& o) {
   if (map.count("platform")) o.platform = map["platform"].as<std::string>();
   if (map.count("cqe")) o.cqe = choice(map, "cqe", {"on", "off"}) == "on";
-  if (map.count("timing")) o.timing = choice(map, "timing", {"at", "lt"}) == "at" ? TimingStyle::at : TimingStyle::lt;
+  if (map.count("timing"))
+    o.timing = choice(map, "timing", {"at", "lt"}) == "at" ? TimingStyle::at : TimingStyle::lt;
   if (map.count("cpu")) o.cpu = choice(map, "cpu", {"native", "rv64"});
   if (map.count("output-format"))
-    o.output_format = choice(map, "output-format", {"normal", "json"}) == "json" ? OutputFormat::json : OutputFormat::normal;
+    o.output_format = choice(map, "output-format", {"normal", "json"}) == "json" ? OutputFormat::json
+                                                                                 : OutputFormat::normal;
   if (map.count("seed")) {
     const std::string text = map["seed"].as<std::string>();
     o.seed = whole("seed", text, text);
@@ -167,7 +177,8 @@ void read_files(const po::variables_map& map, Options& o) {
   o.overrides = map["param"].as<std::vector<std::string>>();
   for (const std::string& text : o.overrides)
     if (text.find('=') == std::string::npos || text.front() == '=')
-      throw InputError(fmt::format("emmc-vp: -p {}: write -p KEY=VALUE (emmc-vp params lists the keys)", text));
+      throw InputError(
+          fmt::format("emmc-vp: -p {}: write -p KEY=VALUE (emmc-vp params lists the keys)", text));
 }
 
 }  // namespace
@@ -189,7 +200,8 @@ Options parse_options(const std::vector<std::string>& args) {
   o.explain = map["explain"].as<bool>();
   o.quiet = map["quiet"].as<bool>();
   if (o.command != Command::fio && !o.rest.empty())
-    throw InputError(fmt::format("emmc-vp {}: takes nothing after --: leave '{}' out", positional.front(), o.rest.front()));
+    throw InputError(fmt::format("emmc-vp {}: takes nothing after --: leave '{}' out", positional.front(),
+                                 o.rest.front()));
   return o;
 }
 
@@ -203,7 +215,8 @@ std::string help_text() {
       "  emmc-vp list                                        presets, device parts, scenarios\n\n"
       "dd, iozone, run, validate and decode are not in this version yet.\n\n"
       "{}\n"
-      "exit status: 0 good; 1 internal error; 2 bad input; 3 a hardware rule was broken (a finding); 4 data mismatch\n",
+      "exit status: 0 good; 1 internal error; 2 bad input; 3 a hardware rule was broken (a finding); 4 data "
+      "mismatch\n",
       options.str());
 }
 

@@ -2,7 +2,8 @@
 //
 //   emmc-vp fio --platform=th1520 --cqe=off --explain -- --filename=/dev/mmcblk0 --rw=randread …
 //
-// Unknown options name the nearest one; numbers and choices are checked here, presets and parameter keys in config.
+// Unknown options name the nearest one; numbers and choices are checked here, presets and parameter keys in
+// config.
 #pragma once
 
 #include <cstdint>

@@ -19,8 +19,8 @@ namespace {
 std::string temporary_name(const std::string& file) { return file + ".tmp"; }
 
 [[noreturn]] void cannot_write(const std::string& file, const std::string& option, const std::string& why) {
-  throw InputError(
-      fmt::format("{}={}: cannot be written ({}): name a file in a directory you can write to", option, file, why));
+  throw InputError(fmt::format("{}={}: cannot be written ({}): name a file in a directory you can write to",
+                               option, file, why));
 }
 
 }  // namespace
@@ -61,7 +61,8 @@ void write_whole_file(const std::string& file, const std::string& text, const st
 
 std::string read_whole_file(const std::string& file, const std::string& what) {
   std::error_code error;
-  if (fs::is_directory(file, error)) throw InputError(fmt::format("{}: is a directory: name a {}", file, what));
+  if (fs::is_directory(file, error))
+    throw InputError(fmt::format("{}: is a directory: name a {}", file, what));
   errno = 0;
   std::ifstream in(file, std::ios::binary);
   if (!in)

@@ -38,7 +38,8 @@ std::string aligned(const std::vector<std::array<std::string, N>>& rows) {
   std::string out;
   for (const auto& row : rows) {
     std::string line;
-    for (std::size_t i = 0; i < N; ++i) line += fmt::format("{:<{}}{}", row[i], width[i], i + 1 == N ? "" : "  ");
+    for (std::size_t i = 0; i < N; ++i)
+      line += fmt::format("{:<{}}{}", row[i], width[i], i + 1 == N ? "" : "  ");
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";
   }
@@ -50,12 +51,15 @@ constexpr std::array<std::string_view, 3> kFolders = {"presets", "parts", "scena
 }  // namespace
 
 std::string params_text(const ParamRegistry& registry, const LoadedPreset& preset) {
-  std::string out = fmt::format("platform {}{}{}\n", preset.name, preset.part.empty() ? "" : ", part " + preset.part,
-                                preset.description.empty() ? "" : ": " + preset.description);
-  std::vector<std::array<std::string, 8>> rows = {{"key", "value", "unit", "default", "range", "kind", "source", "doc"}};
+  std::string out =
+      fmt::format("platform {}{}{}\n", preset.name, preset.part.empty() ? "" : ", part " + preset.part,
+                  preset.description.empty() ? "" : ": " + preset.description);
+  std::vector<std::array<std::string, 8>> rows = {
+      {"key", "value", "unit", "default", "range", "kind", "source", "doc"}};
   for (const Param& p : registry.all())
-    rows.push_back({p.key, p.value_text(), p.unit.empty() ? "-" : p.unit, p.default_text.empty() ? "-" : p.default_text,
-                    range_of(p), std::string(to_string(p.kind)), p.source.empty() ? "-" : p.source, p.doc});
+    rows.push_back({p.key, p.value_text(), p.unit.empty() ? "-" : p.unit,
+                    p.default_text.empty() ? "-" : p.default_text, range_of(p),
+                    std::string(to_string(p.kind)), p.source.empty() ? "-" : p.source, p.doc});
   return out + aligned(rows);
 }
 
@@ -68,7 +72,10 @@ Json params_json(const ParamRegistry& registry, const LoadedPreset& preset) {
     row["doc"] = p.doc;
     rows.push_back(std::move(row));
   }
-  return {{"platform", preset.name}, {"description", preset.description}, {"part", preset.part}, {"parameters", rows}};
+  return {{"platform", preset.name},
+          {"description", preset.description},
+          {"part", preset.part},
+          {"parameters", rows}};
 }
 
 Json changed_params_json(const ParamRegistry& registry) {

@@ -13,14 +13,36 @@ constexpr std::uint64_t kStretch = 16 * 1024;  // compared at a time; stays in t
 void PayloadChecker::event(hal::Event what, std::uint32_t id, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
   if (what == hal::Event::request_begin) {
     if (requests_.size() <= id) requests_.resize(id + 1);
-    requests_[id].lba = b;
-    requests_[id].bytes = c;
-    requests_[id].segments.clear();
+    Request& r = requests_[id];
+    r.lba = b;
+    r.bytes = c;
+    r.write = a & 1;
+    r.issued = r.raced = false;
+    r.segments.clear();
   } else if (what == hal::Event::request_buffer && id < requests_.size()) {
     requests_[id].segments.push_back({a, b});
-  } else if (what == hal::Event::request_end && id < requests_.size() && a == 0) {
-    check(requests_[id]);
+  } else if (what == hal::Event::request_issue && id < requests_.size()) {
+    issued(requests_[id]);
+  } else if (what == hal::Event::request_end && id < requests_.size()) {
+    Request& r = requests_[id];
+    r.issued = false;
+    if (a != 0) return;
+    if (r.raced)
+      raced_ += r.bytes;
+    else
+      check(r);
   }
+}
+
+/// A driver may issue the next request before it completes the last one, and a queue holds several: what one of them
+/// overwrites cannot be compared with the other's memory.
+void PayloadChecker::issued(Request& request) {
+  for (Request& other : requests_) {
+    if (!other.issued || &other == &request || !(other.write || request.write)) continue;
+    const bool apart = other.lba + other.bytes / kBlock <= request.lba || request.lba + request.bytes / kBlock <= other.lba;
+    if (!apart) other.raced = request.raced = true;
+  }
+  request.issued = true;
 }
 
 void PayloadChecker::check(const Request& request) {

@@ -22,6 +22,7 @@ class PayloadChecker {
 
   std::uint64_t wrong_blocks() const { return wrong_; }
   std::uint64_t checked_bytes() const { return checked_; }
+  std::uint64_t raced_bytes() const { return raced_; }  ///< not checked: overlapping requests, one of them a write
   std::uint64_t first_wrong_lba() const { return first_wrong_; }
 
  private:
@@ -30,15 +31,18 @@ class PayloadChecker {
   };
   struct Request {
     std::uint64_t lba = 0, bytes = 0;
+    bool write = false, issued = false;
+    bool raced = false;  // overlapped by another request at the device: either order is right
     std::vector<Segment> segments;
   };
+  void issued(Request& request);
   void check(const Request& request);
 
   const SparseMedium& medium_;
   Memory memory_;
   std::vector<Request> requests_;  // by request slot
   std::vector<std::byte> expected_;
-  std::uint64_t wrong_ = 0, checked_ = 0, first_wrong_ = ~0ULL;
+  std::uint64_t wrong_ = 0, checked_ = 0, raced_ = 0, first_wrong_ = ~0ULL;
 };
 
 }  // namespace vp

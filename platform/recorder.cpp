@@ -17,23 +17,39 @@ Slot& slot(std::vector<Slot>& slots, std::uint32_t id) {
 
 }  // namespace
 
-Recorder::Recorder(const std::vector<bool>& synchronous) : jobs_(synchronous.size()), in_flight_(synchronous.size()) {
+Recorder::Recorder(const std::vector<bool>& synchronous)
+    : jobs_(synchronous.size()), in_flight_(synchronous.size()) {
   for (std::size_t i = 0; i < jobs_.size(); ++i) jobs_[i].synchronous = synchronous[i];
 }
 
 void Recorder::cpu_event(hal::Event what, std::uint32_t id, std::uint64_t a, std::uint64_t, std::uint64_t c,
                          sc_time now) {
   switch (what) {
-    case hal::Event::ready: start_jobs(now); break;
-    case hal::Event::io_begin: io_begin(id, a, c, now); break;
-    case hal::Event::io_submitted: slot(ios_, id).sample.submitted_ns = ns(now); break;
-    case hal::Event::io_end: io_end(id, a, now); break;
-    case hal::Event::request_begin: request_begin(id, a, now); break;
-    case hal::Event::request_end: request_end(id, now); break;
-    case hal::Event::driver_error: ++driver_errors_; break;
+    case hal::Event::ready:
+      start_jobs(now);
+      break;
+    case hal::Event::io_begin:
+      io_begin(id, a, c, now);
+      break;
+    case hal::Event::io_submitted:
+      slot(ios_, id).sample.submitted_ns = ns(now);
+      break;
+    case hal::Event::io_end:
+      io_end(id, a, now);
+      break;
+    case hal::Event::request_begin:
+      request_begin(id, a, now);
+      break;
+    case hal::Event::request_end:
+      request_end(id, now);
+      break;
+    case hal::Event::driver_error:
+      ++driver_errors_;
+      break;
     case hal::Event::request_issue:
     case hal::Event::request_buffer:
-    case hal::Event::job_done: break;
+    case hal::Event::job_done:
+      break;
   }
 }
 
@@ -99,10 +115,12 @@ FioResults Recorder::results(sc_time end, const CpuUsage& cpu, const std::string
   std::uint64_t ios = 0;
   for (const JobStats& job : jobs_) ios += job.rw_ios() + job.syncs;
   for (JobStats& job : r.clones) {
-    const double share = ios == 0 ? 0 : static_cast<double>(job.rw_ios() + job.syncs) / static_cast<double>(ios);
+    const double share =
+        ios == 0 ? 0 : static_cast<double>(job.rw_ios() + job.syncs) / static_cast<double>(ios);
     job.user_ns = cpu.user_ns * share;
     job.system_ns = cpu.system_ns * share;
-    job.context_switches = static_cast<std::uint64_t>(static_cast<double>(cpu.context_switches) * share + 0.5);
+    job.context_switches =
+        static_cast<std::uint64_t>(static_cast<double>(cpu.context_switches) * share + 0.5);
   }
   for (unsigned d = 0; d < 2; ++d) {
     r.disk.ios[d] = disk_ios_[d];

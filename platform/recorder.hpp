@@ -21,7 +21,9 @@ class Recorder : public CpuObserver {
                  sc_time now) override;
 
   /// Called at every completed I/O with the bytes done so far and the time since the card was ready.
-  void on_progress(std::function<void(std::uint64_t bytes, std::uint64_t ns)> sink) { progress_ = std::move(sink); }
+  void on_progress(std::function<void(std::uint64_t bytes, std::uint64_t ns)> sink) {
+    progress_ = std::move(sink);
+  }
 
   /// Closes the books at `end`; CPU time is shared out by the jobs' I/O counts.
   FioResults results(sc_time end, const CpuUsage& cpu, const std::string& version) const;

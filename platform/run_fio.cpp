@@ -55,7 +55,8 @@ class Waveforms {
     try {
       context.trace.open(*options.vcd);
     } catch (const std::runtime_error& e) {
-      throw InputError(fmt::format("emmc-vp: --vcd={}: {}: name a file in a directory you can write to", *options.vcd, e.what()));
+      throw InputError(fmt::format("emmc-vp: --vcd={}: {}: name a file in a directory you can write to",
+                                   *options.vcd, e.what()));
     }
     if (!window_ || window_->by != VcdWindow::By::time) return;
     context.trace.window_begin(sc_time::from_value(window_->first));
@@ -82,12 +83,14 @@ class Waveforms {
 };
 
 const char* mode_name(std::uint32_t mode) {
-  static constexpr std::array<const char*, 6> kNames = {"legacy", "hs52", "ddr52", "hs200", "hs400", "hs400es"};
+  static constexpr std::array<const char*, 6> kNames = {"legacy", "hs52",  "ddr52",
+                                                        "hs200",  "hs400", "hs400es"};
   return mode < kNames.size() ? kNames[mode] : "unknown";
 }
 
-Json own_json(const Options& options, Machine& machine, const LoadedPreset& preset, const ParamRegistry& registry,
-              const Explain& explain, const ExplainRows& rows, const Recorder& recorder) {
+Json own_json(const Options& options, Machine& machine, const LoadedPreset& preset,
+              const ParamRegistry& registry, const Explain& explain, const ExplainRows& rows,
+              const Recorder& recorder) {
   const fw::JobTable& table = machine.job_table();
   Json out;
   out["version"] = version_number();
@@ -98,7 +101,9 @@ Json own_json(const Options& options, Machine& machine, const LoadedPreset& pres
   out["cqe"] = table.use_cqe != 0;
   out["seed"] = options.seed;
   out["simulated_ns"] = machine.now().value() / 1000;
-  out["card"] = {{"mode", mode_name(table.card_mode)}, {"clock_hz", table.card_clock_hz}, {"sectors", table.card_sectors}};
+  out["card"] = {{"mode", mode_name(table.card_mode)},
+                 {"clock_hz", table.card_clock_hz},
+                 {"sectors", table.card_sectors}};
   out["io_errors"] = recorder.failed_ios();
   out["driver_errors"] = recorder.driver_errors();
   out["verify_errors"] = table.verify_errors + machine.data_errors();
@@ -110,12 +115,14 @@ Json own_json(const Options& options, Machine& machine, const LoadedPreset& pres
 int status_of(Machine& machine, const Recorder& recorder, const Explain& explain, std::ostream& err) {
   const fw::JobTable& table = machine.job_table();
   if (!machine.context().findings.empty()) {
-    err << fmt::format("emmc-vp: {} hardware rule(s) broken, first: {}\n", machine.context().findings.counts().size(),
+    err << fmt::format("emmc-vp: {} hardware rule(s) broken, first: {}\n",
+                       machine.context().findings.counts().size(),
                        machine.context().findings.kept().front().text);
     return kRuleBroken;
   }
   if (const std::uint64_t wrong = table.verify_errors + machine.data_errors(); wrong != 0) {
-    err << fmt::format("emmc-vp: data mismatch: {} block(s) wrong, the first at byte {}\n", wrong, table.first_bad_offset);
+    err << fmt::format("emmc-vp: data mismatch: {} block(s) wrong, the first at byte {}\n", wrong,
+                       table.first_bad_offset);
     return kDataMismatch;
   }
   if (explain.unaccounted() != 0) {
@@ -124,7 +131,8 @@ int status_of(Machine& machine, const Recorder& recorder, const Explain& explain
     return kInternalError;
   }
   if (machine.exit_status() != 0 || table.done == 0) {
-    err << fmt::format("emmc-vp: the firmware stopped with status {} before all jobs were done\n", machine.exit_status());
+    err << fmt::format("emmc-vp: the firmware stopped with status {} before all jobs were done\n",
+                       machine.exit_status());
     return kInternalError;
   }
   if (recorder.failed_ios() != 0) {
@@ -145,16 +153,24 @@ int run_params(const Options& options, Machine& machine, const ConfigSource& sou
   return kGood;
 }
 
-int dispatch(const Options& options, const MachineFactory& factory, const ConfigSource& source, Streams streams) {
+int dispatch(const Options& options, const MachineFactory& factory, const ConfigSource& source,
+             Streams streams) {
   switch (options.command) {
-    case Command::help: streams.out << help_text(); return kGood;
-    case Command::version: streams.out << version_text(); return kGood;
+    case Command::help:
+      streams.out << help_text();
+      return kGood;
+    case Command::version:
+      streams.out << version_text();
+      return kGood;
     case Command::list:
       emit({OutputFormat::normal, options.output.value_or(""), "emmc-vp: --output"},
-           options.output_format == OutputFormat::json ? json_text(list_json(source)) : list_text(source), streams.out);
+           options.output_format == OutputFormat::json ? json_text(list_json(source)) : list_text(source),
+           streams.out);
       return kGood;
-    case Command::params: return run_params(options, *factory(), source, streams.out);
-    case Command::fio: return run_fio(options, *factory(), source, streams);
+    case Command::params:
+      return run_params(options, *factory(), source, streams.out);
+    case Command::fio:
+      return run_fio(options, *factory(), source, streams);
   }
   return kInternalError;
 }
@@ -177,8 +193,7 @@ int run_fio(const Options& options, Machine& machine, const ConfigSource& source
   print_notes(run, options, streams.err);
 
   Context& context = machine.context();
-  if (!options.quiet)
-    context.log_sink = [&streams](const std::string& line) { streams.err << line << "\n"; };
+  if (!options.quiet) context.log_sink = [&streams](const std::string& line) { streams.err << line << "\n"; };
   Recorder recorder(synchronous_clones(run));
   Explain explain;
   Waveforms waveforms(options, context);
@@ -214,8 +229,8 @@ int run_fio(const Options& options, Machine& machine, const ConfigSource& source
   return status_of(machine, recorder, explain, streams.err);
 }
 
-int run_program(const std::vector<std::string>& args, const MachineFactory& factory, const ConfigSource& source,
-                Streams streams) {
+int run_program(const std::vector<std::string>& args, const MachineFactory& factory,
+                const ConfigSource& source, Streams streams) {
   try {
     return dispatch(parse_options(args), factory, source, streams);
   } catch (const InputError& e) {

@@ -26,7 +26,7 @@ int run_fio(const Options& options, Machine& machine, const ConfigSource& source
 
 using MachineFactory = std::function<std::unique_ptr<Machine>()>;
 /// The whole program but for main(): every error becomes one line on stderr and an exit status.
-int run_program(const std::vector<std::string>& args, const MachineFactory& factory, const ConfigSource& source,
-                Streams streams);
+int run_program(const std::vector<std::string>& args, const MachineFactory& factory,
+                const ConfigSource& source, Streams streams);
 
 }  // namespace vp

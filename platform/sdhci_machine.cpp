@@ -209,6 +209,7 @@ std::vector<CounterRow> SdhciMachine::counters() const {
       {"cpu.mmio_reads", p.cpu.counters().mmio_reads},
       {"cpu.mmio_writes", p.cpu.counters().mmio_writes},
       {"check.payload_bytes", checker_->checked_bytes()},
+      {"check.raced_bytes", checker_->raced_bytes()},
   };
   for (unsigned i = 0; i < bus.by_index.size(); ++i)
     if (bus.by_index[i] != 0) rows.push_back({fmt::format("mmc_bus.cmd{}", i), bus.by_index[i]});

@@ -1,5 +1,5 @@
-// What a front end needs of a platform, and nothing more: parameters in, a job table to fill, a run, numbers out.
-// The builder implements it with SystemC modules; tests of the front ends implement it with a few lines.
+// What a front end needs of a platform, and nothing more: parameters in, a job table to fill, a run, numbers
+// out. The builder implements it with SystemC modules; tests of the front ends implement it with a few lines.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,20 @@ namespace vp {
 
 /// Cycles a bus master lost to one cause, over the run.
 struct StallRow {
-  std::string master;      ///< "sdhci.dma"
-  std::string cause;       ///< "no grant", "outstanding limit", "first beat" …
+  std::string master;  ///< "sdhci.dma"
+  std::string cause;   ///< "no grant", "outstanding limit", "first beat" …
   std::uint64_t cycles = 0;
   std::uint64_t ps = 0;
 };
 
 /// How busy a resource was, over the time from the end of card set-up to the end of the run.
 struct UtilisationRow {
-  std::string name;        ///< "DAT", "AXI R", "NAND die 0" …
+  std::string name;  ///< "DAT", "AXI R", "NAND die 0" …
   double percent = 0;
 };
 
 struct CounterRow {
-  std::string name;        ///< "sdhci.descriptors_fetched"
+  std::string name;  ///< "sdhci.descriptors_fetched"
   std::uint64_t value = 0;
 };
 
@@ -47,8 +47,8 @@ class Machine {
 
   /// Declares every parameter of the platform with its default.
   virtual void declare(ParamRegistry& registry) = 0;
-  /// Makes the modules from the final parameters and options (timing, cpu, cqe, image, seed), and fills the machine part
-  /// of the job table. Throws InputError (EXT_CSD dump, image larger than the device …).
+  /// Makes the modules from the final parameters and options (timing, cpu, cqe, image, seed), and fills the
+  /// machine part of the job table. Throws InputError (EXT_CSD dump, image larger than the device …).
   virtual void build(const Options& options) = 0;
   virtual Context& context() = 0;
   /// In simulated memory; valid from build() to the end.

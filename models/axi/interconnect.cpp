@@ -12,7 +12,7 @@ constexpr const char* kUnmappedRule = "axi.unmapped";
 std::uint64_t now_ps() { return sc_core::sc_time_stamp().value(); }
 sc_time after_now(std::uint64_t ps) {
   const std::uint64_t now = now_ps();
-  return sc_time::from_value(ps > now ? ps - now : 0);
+  return from_ps(ps > now ? ps - now : 0);
 }
 
 }  // namespace
@@ -136,7 +136,7 @@ const AxiInterconnect::Range* AxiInterconnect::decode(std::uint64_t address, std
 void AxiInterconnect::refuse(tlm::tlm_generic_payload& trans, std::uint64_t at, unsigned master) {
   ctx_.finding(kUnmappedRule, masters_[master]->socket.name(),
                {trans.get_address(), trans.get_address() + trans.get_data_length() - 1},
-               "access to unbacked address", sc_time::from_value(at));
+               "access to unbacked address", from_ps(at));
   trans.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
@@ -145,7 +145,7 @@ void AxiInterconnect::refuse(tlm::tlm_generic_payload& trans, std::uint64_t at, 
 std::uint64_t AxiInterconnect::take_grant(Channel& channel, std::uint64_t at) {
   if (channel.address.fits_before(at, period())) return at;
   const std::uint64_t room = channel.accepts_from();
-  if (room > at) at = clock_.align(sc_time::from_value(room)).value();
+  if (room > at) at = clock_.align(from_ps(room)).value();
   return channel.address.take(at, period());
 }
 
@@ -194,7 +194,7 @@ tlm::tlm_sync_enum AxiInterconnect::nb_fw(int master, tlm::tlm_generic_payload& 
     refuse(trans, at, index);
     const std::uint64_t data = axi->beats * period(), hops = 2 * params_.hop_cycles + params_.decode_cycles;
     const std::uint64_t start = trans.is_write() ? std::max<std::uint64_t>(at, axi->w_free.value()) : at;
-    axi->granted = sc_time::from_value(at);
+    axi->granted = from_ps(at);
     delay = after_now(start + data + hops * period());
     return tlm::TLM_COMPLETED;
   }
@@ -213,10 +213,10 @@ tlm::tlm_sync_enum AxiInterconnect::forward(const Waiting& w, std::uint64_t gran
                        .w_free_ps = w.axi->w_free.value()};
   burst.granted_ps = grant;
   reach_target(target, burst);
-  w.axi->granted = sc_time::from_value(grant);
-  w.axi->path = sc_time::from_value(burst.path_ps);
-  w.axi->first_beat = sc_time::from_value(burst.first_ps);
-  w.axi->last_beat = sc_time::from_value(burst.last_ps);
+  w.axi->granted = from_ps(grant);
+  w.axi->path = from_ps(burst.path_ps);
+  w.axi->first_beat = from_ps(burst.first_ps);
+  w.axi->last_beat = from_ps(burst.last_ps);
   w.trans->set_address(target.local(burst.address, w.range->base));
   phase = tlm::BEGIN_REQ;
   delay = after_now(grant + burst.path_ps);
@@ -231,8 +231,8 @@ tlm::tlm_sync_enum AxiInterconnect::forward(const Waiting& w, std::uint64_t gran
     burst.first_ps = w.axi->first_beat.value();
     burst.last_ps = w.axi->last_beat.value();
     leave_target(target, burst, end);
-    w.axi->first_beat = sc_time::from_value(burst.first_ps);
-    w.axi->last_beat = sc_time::from_value(burst.last_ps);
+    w.axi->first_beat = from_ps(burst.first_ps);
+    w.axi->last_beat = from_ps(burst.last_ps);
     w.trans->set_address(burst.address);
     delay = after_now(burst.done_ps);
     return tlm::TLM_COMPLETED;
@@ -253,8 +253,8 @@ tlm::tlm_sync_enum AxiInterconnect::nb_bw(int index, tlm::tlm_generic_payload& t
   burst.first_ps = axi->first_beat.value();
   burst.last_ps = axi->last_beat.value();
   leave_target(target, burst, clock_.align(sc_core::sc_time_stamp() + delay).value());
-  axi->first_beat = sc_time::from_value(burst.first_ps);
-  axi->last_beat = sc_time::from_value(burst.last_ps);
+  axi->first_beat = from_ps(burst.first_ps);
+  axi->last_beat = from_ps(burst.last_ps);
   trans.set_address(burst.address);
   delay = after_now(burst.done_ps);
   masters_[axi->master]->socket->nb_transport_bw(trans, phase, delay);
@@ -265,7 +265,7 @@ void AxiInterconnect::schedule(std::uint64_t at) {
   if (at >= arbitrate_at_) return;
   arbitrate_at_ = at;
   const std::uint64_t now = now_ps();
-  arbitrate_event_.notify(at > now ? sc_time::from_value(at - now) : sc_core::SC_ZERO_TIME);
+  arbitrate_event_.notify(at > now ? from_ps(at - now) : sc_core::SC_ZERO_TIME);
 }
 
 /// Round-robin: the next master index after the last one served; qos: the highest AxQOS (the master's own or the
@@ -305,7 +305,7 @@ void AxiInterconnect::arbitrate() {
       if (!channel.waiting.empty())
         next = std::min(next, std::max({now, channel.address.until(), channel.accepts_from()}));
     }
-  if (next != kNever) schedule(clock_.align(sc_time::from_value(next)).value());
+  if (next != kNever) schedule(clock_.align(from_ps(next)).value());
 }
 
 // --- blocking ---
@@ -326,7 +326,7 @@ void AxiInterconnect::b_transport(int master, tlm::tlm_generic_payload& trans, s
   Target& target = *targets_[range->target];
   if (axi) axi->master = index;
   trans.set_address(target.local(address, range->base));
-  const sc_time hops = sc_time::from_value(path_ps(target));
+  const sc_time hops = from_ps(path_ps(target));
   if (!pieces) delay += hops;
   target.socket->b_transport(trans, delay);
   delay += hops;

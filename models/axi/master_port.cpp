@@ -23,7 +23,7 @@ namespace {
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
 constexpr std::uint64_t kMaxOutstanding = 256;  // choice: more than any eMMC host integrates
 
-sc_time at_ps(std::uint64_t ps) { return sc_time::from_value(ps); }
+sc_time at_ps(std::uint64_t ps) { return from_ps(ps); }
 std::uint64_t now_ps() { return sc_core::sc_time_stamp().value(); }
 
 }  // namespace

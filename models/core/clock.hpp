@@ -2,12 +2,23 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <systemc>
+#include <type_traits>
 
 namespace vp {
 
 using sc_core::sc_time;
+
+/// sc_time from kernel time units (1 ps), inline: the library's from_value() is a call through its shared object, and
+/// models make several instants per burst.
+inline sc_time from_ps(std::uint64_t units) {
+  static_assert(sizeof(sc_time) == sizeof(std::uint64_t) && std::is_standard_layout_v<sc_time>);
+  sc_time t;
+  std::memcpy(static_cast<void*>(&t), &units, sizeof units);
+  return t;
+}
 
 /// A clock domain: edges stand at origin + k * period. The period is rounded to the kernel's resolution (1 ps).
 class ClockDomain {
@@ -18,15 +29,15 @@ class ClockDomain {
   /// Changes the frequency; the new edges are counted from the first old edge at or after `now`.
   void set_frequency(double hz, sc_time now);
 
-  sc_time period() const { return sc_time::from_value(period_ps_); }
+  sc_time period() const { return from_ps(period_ps_); }
   /// n periods, as a duration.
-  sc_time cycles(std::uint64_t n) const { return sc_time::from_value(period_ps_ * n); }
+  sc_time cycles(std::uint64_t n) const { return from_ps(period_ps_ * n); }
   /// The first edge at or after `t`.
   sc_time align(sc_time t) const {
     const std::uint64_t v = t.value();
-    if (v <= origin_ps_) return sc_time::from_value(origin_ps_);
+    if (v <= origin_ps_) return from_ps(origin_ps_);
     const std::uint64_t rest = (v - origin_ps_) % period_ps_;
-    return rest == 0 ? t : sc_time::from_value(v + period_ps_ - rest);
+    return rest == 0 ? t : from_ps(v + period_ps_ - rest);
   }
   /// Whole cycles in a duration, rounded up.
   std::uint64_t cycles_in(sc_time d) const { return (d.value() + period_ps_ - 1) / period_ps_; }

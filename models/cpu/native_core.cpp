@@ -17,7 +17,7 @@ constexpr const char* kStateNames[] = {"run", "irq", "wfi"};
 NativeCore* active_core = nullptr;  // SystemC is cooperative: one firmware thread runs at a time
 
 std::uint64_t to_ps(double ns) { return static_cast<std::uint64_t>(std::llround(ns * kPsPerNs)); }
-sc_time from_ns(double ns) { return sc_time::from_value(to_ps(ns)); }
+sc_time from_ns(double ns) { return from_ps(to_ps(ns)); }
 
 }  // namespace
 
@@ -210,7 +210,7 @@ void NativeCore::relax() {
 
 void NativeCore::cost(hal::Cost what, std::uint64_t times) {
   const auto i = static_cast<std::size_t>(what);
-  const sc_time d = sc_time::from_value(cost_ps_.at(i) * times);
+  const sc_time d = from_ps(cost_ps_.at(i) * times);
   counters_.cost_time[i] += d;
   spend(d);
   ctx_.spans.cpu_work(local_);

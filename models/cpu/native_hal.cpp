@@ -13,7 +13,7 @@ vp::NativeCore& core() { return vp::NativeCore::active(); }
 sc_core::sc_time from_ns(std::uint64_t ns) {
   constexpr std::uint64_t kPsPerNs = 1000;
   if (ns > std::numeric_limits<std::uint64_t>::max() / kPsPerNs) return sc_core::sc_max_time();
-  return sc_core::sc_time::from_value(ns * kPsPerNs);
+  return vp::from_ps(ns * kPsPerNs);
 }
 
 }  // namespace

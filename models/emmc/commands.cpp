@@ -95,7 +95,7 @@ void Emmc::sleep_awake(Call& c) {
     c.illegal = true;
     return;
   }
-  const sc_time until = c.now + sc_time::from_value(NandParams::us(params_.sleep_us));
+  const sc_time until = c.now + from_ps(NandParams::us(params_.sleep_us));
   busy(c, sleep ? CardState::slp : CardState::stby, until, c.graph.add(c.after, Span::busy, until));
 }
 
@@ -109,7 +109,7 @@ void Emmc::select(Call& c) {
     } else {
       enter(CardState::tran, c.now);
       if (params_.select_us > 0)
-        c.effect.busy_until = busy_until_ = c.now + sc_time::from_value(NandParams::us(params_.select_us));
+        c.effect.busy_until = busy_until_ = c.now + from_ps(NandParams::us(params_.select_us));
     }
     return;
   }

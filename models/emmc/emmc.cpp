@@ -153,7 +153,7 @@ void Emmc::reset(bool power, double busy_us) {
   const sc_time now = sc_core::sc_time_stamp();
   power ? ext_csd_.power_cycle() : ext_csd_.soft_reset();
   enter(CardState::idle, now);
-  ready_at_ = std::max(ready_at_, now + sc_time::from_value(NandParams::us(busy_us)));
+  ready_at_ = std::max(ready_at_, now + from_ps(NandParams::us(busy_us)));
   busy_until_ = data_end_ = sc_time();
   data_done_ = false;
   status_ = 0;

@@ -71,7 +71,7 @@ void Emmc::switch_byte(Call& c) {
   const unsigned index = arg >> 16 & 0xFF;
   const auto operand = static_cast<std::uint8_t>(arg >> 8);
   const auto other = [&](double us) {
-    const sc_time until = c.now + sc_time::from_value(NandParams::us(us));
+    const sc_time until = c.now + from_ps(NandParams::us(us));
     busy(c, CardState::prg, until, c.graph.add(c.after, Span::busy, until));
   };
   // SWITCH_ERROR belongs to the execution: it is seen in the response after this one.
@@ -92,12 +92,12 @@ void Emmc::switch_byte(Call& c) {
 
 Accepted Emmc::apply_switch(Call& c, unsigned index, std::uint8_t value) {
   const auto after = [&](double us) {
-    const sc_time until = c.now + sc_time::from_value(NandParams::us(us));
+    const sc_time until = c.now + from_ps(NandParams::us(us));
     return Accepted{until, c.graph.add(c.after, Span::busy, until)};
   };
   const auto flushed_and = [&](double us) {
     const Accepted f = ftl_->flush(c.now, c.graph, c.after);
-    const sc_time until = f.at + sc_time::from_value(NandParams::us(us));
+    const sc_time until = f.at + from_ps(NandParams::us(us));
     return Accepted{until, c.graph.add(f.why, Span::busy, until)};
   };
   const bool write_only = ext_csd_field(index) && ext_csd_field(index)->write_only && index != kBusWidth;

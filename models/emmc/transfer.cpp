@@ -42,7 +42,7 @@ void Emmc::begin_register_read(Call& c, Source source, std::uint32_t bytes) {
   Transfer& t = transfer_;
   t.running = true, t.writing = false, t.source = source, t.rejected = false;
   t.blocks = 1, t.moved = 0;
-  t.register_ready.at = c.now + sc_time::from_value(NandParams::us(params_.register_read_us));
+  t.register_ready.at = c.now + from_ps(NandParams::us(params_.register_read_us));
   t.register_ready.why = c.graph.add(c.after, Span::device_firmware, t.register_ready.at);
   data_done_ = false;
   enter(CardState::data, c.now);

@@ -44,8 +44,8 @@ std::uint64_t MemoryTarget::end_of(tlm::tlm_generic_payload& trans, AxiExtension
   if (axi && burst.is_write && axi->last_beat.value() > at) burst.last_ps = axi->last_beat.value();
   time_burst(burst);
   if (axi) {
-    axi->first_beat = sc_time::from_value(burst.first_ps);
-    axi->last_beat = sc_time::from_value(burst.last_ps);
+    axi->first_beat = from_ps(burst.first_ps);
+    axi->last_beat = from_ps(burst.last_ps);
   }
   return burst.done_ps;
 }
@@ -55,7 +55,7 @@ tlm::tlm_sync_enum MemoryTarget::nb_transport_fw(tlm::tlm_generic_payload& trans
   if (phase != tlm::BEGIN_REQ) return tlm::TLM_COMPLETED;
   const std::uint64_t now = sc_core::sc_time_stamp().value();
   move(trans);
-  delay = sc_time::from_value(end_of(trans, trans.get_extension<AxiExtension>(), now + delay.value()) - now);
+  delay = from_ps(end_of(trans, trans.get_extension<AxiExtension>(), now + delay.value()) - now);
   return tlm::TLM_COMPLETED;
 }
 
@@ -67,7 +67,7 @@ void MemoryTarget::b_transport(tlm::tlm_generic_payload& trans, sc_time& delay) 
     return;
   }
   const std::uint64_t now = sc_core::sc_time_stamp().value();
-  delay = sc_time::from_value(end_of(trans, nullptr, align(now + delay.value())) - now);
+  delay = from_ps(end_of(trans, nullptr, align(now + delay.value())) - now);
 }
 
 bool MemoryTarget::get_direct_mem_ptr(tlm::tlm_generic_payload& trans, tlm::tlm_dmi& dmi) {

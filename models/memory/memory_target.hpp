@@ -27,7 +27,7 @@ class MemoryTarget : public sc_core::sc_module, public AxiTimingTarget {
 
  protected:
   std::uint64_t period() const { return clock_.period().value(); }
-  std::uint64_t align(std::uint64_t ps) const { return clock_.align(sc_time::from_value(ps)).value(); }
+  std::uint64_t align(std::uint64_t ps) const { return clock_.align(from_ps(ps)).value(); }
 
  private:
   bool move(tlm::tlm_generic_payload& trans);

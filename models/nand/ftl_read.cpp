@@ -8,7 +8,7 @@
 namespace vp {
 namespace {
 
-sc_time time_of(Ps ps) { return sc_time::from_value(ps); }
+sc_time time_of(Ps ps) { return from_ps(ps); }
 
 }  // namespace
 

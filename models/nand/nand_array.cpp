@@ -59,16 +59,16 @@ Ps NandArray::book_channel(unsigned die, Ps at, Ps duration) {
   const Ps start = channel.calendar.reserve(at, duration);
   channel.use += duration;
   if (context_.trace.on()) {
-    context_.trace.change(channel.busy, sc_time::from_value(start), 1);
-    context_.trace.change(channel.busy, sc_time::from_value(start + duration), 0);
+    context_.trace.change(channel.busy, from_ps(start), 1);
+    context_.trace.change(channel.busy, from_ps(start + duration), 0);
   }
   return start;
 }
 
 void NandArray::show(const Die& die, const char* what, Ps from, Ps to) {
   if (!context_.trace.on()) return;
-  context_.trace.change_state(die.state, sc_time::from_value(from), what);
-  context_.trace.change_state(die.state, sc_time::from_value(to), "idle");
+  context_.trace.change_state(die.state, from_ps(from), what);
+  context_.trace.change_state(die.state, from_ps(to), "idle");
 }
 
 NandArray::Read NandArray::read(unsigned d, Ps t_r, std::uint64_t bytes, Ps at) {

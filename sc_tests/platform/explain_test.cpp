@@ -1,8 +1,9 @@
 // Where the time went: exact totals, the slowest requests, the verdict rule.
+#include "platform/explain.hpp"
+
 #include <algorithm>
 #include <random>
 
-#include "platform/explain.hpp"
 #include "sc_tests/catch.hpp"
 
 using namespace vp;
@@ -43,7 +44,8 @@ TEST_CASE("span totals equal the latency to the picosecond, and printed means ad
   CHECK(e.slowest().spans.total() == e.slowest().latency_ps);
   CHECK(e.slowest().requests == 4);  // ceil(333 / 100)
   std::uint64_t printed = 0;
-  for (const std::uint64_t ns : rounded_means_ns({e.all().spans.ps.begin(), e.all().spans.ps.end()}, 333)) printed += ns;
+  for (const std::uint64_t ns : rounded_means_ns({e.all().spans.ps.begin(), e.all().spans.ps.end()}, 333))
+    printed += ns;
   CHECK(printed == (latency + 333'000 / 2) / 333'000);
 }
 
@@ -109,7 +111,8 @@ TEST_CASE("the verdict names the cause above a third of service time, with the n
 }
 
 TEST_CASE("no cause above a third is no verdict, but the evidence stays") {
-  const Verdict v = verdict_of({{Span::wire, 30}, {Span::nand_array, 30}, {Span::mmio, 20}, {Span::device_firmware, 20}});
+  const Verdict v =
+      verdict_of({{Span::wire, 30}, {Span::nand_array, 30}, {Span::mmio, 20}, {Span::device_firmware, 20}});
   CHECK(v.cause == Cause::none);
   CHECK(v.largest == Cause::link_rate);
   CHECK(v.largest_percent == Approx(30.0));
@@ -125,19 +128,30 @@ TEST_CASE("waiting for other requests in the queue is not a cause") {
 TEST_CASE("the table prints spans that add up to the printed latency") {
   Explain e;
   e.add(record(0, {{Span::wire, 1'000'400}, {Span::nand_array, 2'000'400}}));  // 1.0004 and 2.0004 us
-  const std::string text = explain_text(e, {{{"sdhci.dma", "no grant", 12, 40'000}}, {{"DAT", 12.5}}, {}}, Findings());
-  CHECK(text.find("  wire                           1.000    33.34             1.000    33.34\n") != std::string::npos);
-  CHECK(text.find("  nand_array                     2.001") != std::string::npos);  // gets the remainder: 0.8 ns
-  CHECK(text.find("  latency                        3.001   100.00             3.001   100.00\n") != std::string::npos);
-  CHECK(text.find("sdhci.dma         no grant                          12             12.00         0.040\n") != std::string::npos);
+  const std::string text =
+      explain_text(e, {{{"sdhci.dma", "no grant", 12, 40'000}}, {{"DAT", 12.5}}, {}}, Findings());
+  CHECK(text.find("  wire                           1.000    33.34             1.000    33.34\n") !=
+        std::string::npos);
+  CHECK(text.find("  nand_array                     2.001") !=
+        std::string::npos);  // gets the remainder: 0.8 ns
+  CHECK(text.find("  latency                        3.001   100.00             3.001   100.00\n") !=
+        std::string::npos);
+  CHECK(
+      text.find("sdhci.dma         no grant                          12             12.00         0.040\n") !=
+      std::string::npos);
   CHECK(text.find("  DAT                       12.50 %\n") != std::string::npos);
   CHECK(text.find("Verdict: device_array\n") != std::string::npos);
 }
 
 TEST_CASE("findings are listed with rule, time, place and addresses") {
   Findings f;
-  f.report({"dma.crosses_128m", sc_core::sc_time::from_value(5'000'000), "sdhci.dma", {0x7FFF000, 0x8000000}, "A range crosses."});
-  CHECK(findings_text(f).find("dma.crosses_128m at 5000 ns in sdhci.dma: 0x7fff000 0x8000000 A range crosses.\n") !=
+  f.report({"dma.crosses_128m",
+            sc_core::sc_time::from_value(5'000'000),
+            "sdhci.dma",
+            {0x7FFF000, 0x8000000},
+            "A range crosses."});
+  CHECK(findings_text(f).find(
+            "dma.crosses_128m at 5000 ns in sdhci.dma: 0x7fff000 0x8000000 A range crosses.\n") !=
         std::string::npos);
   const Json json = explain_json(Explain(), {}, f);
   CHECK(json["findings"][0]["rule"] == "dma.crosses_128m");

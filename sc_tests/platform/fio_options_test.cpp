@@ -1,4 +1,6 @@
 // fio's command line and job files, as people write them.
+#include "platform/fio_options.hpp"
+
 #include <unistd.h>
 
 #include <filesystem>
@@ -6,7 +8,6 @@
 
 #include "models/core/params.hpp"
 #include "platform/fio_frontend.hpp"
-#include "platform/fio_options.hpp"
 #include "sc_tests/catch.hpp"
 
 using namespace vp;
@@ -38,7 +39,9 @@ struct JobFile {
   std::string path;
   explicit JobFile(const std::string& text) {
     static int count = 0;
-    path = (std::filesystem::temp_directory_path() / ("vp_job_" + std::to_string(::getpid()) + "_" + std::to_string(count++) + ".fio")).string();
+    path = (std::filesystem::temp_directory_path() /
+            ("vp_job_" + std::to_string(::getpid()) + "_" + std::to_string(count++) + ".fio"))
+               .string();
     std::ofstream(path) << text;
   }
   ~JobFile() { std::filesystem::remove(path); }
@@ -49,9 +52,9 @@ constexpr std::uint64_t kGiB = 1ULL << 30;
 }  // namespace
 
 TEST_CASE("the command line of the TH1520 report is read as fio reads it") {
-  const FioRun run = parse_fio({"--filename=/dev/mmcblk0", "--direct=1", "--rw=randread", "--bs=1M", "--ioengine=sync",
-                                "--iodepth=256", "--size=4G", "--numjobs=1", "--group_reporting",
-                                "--name=iops-test-job", "--readonly"});
+  const FioRun run = parse_fio({"--filename=/dev/mmcblk0", "--direct=1", "--rw=randread", "--bs=1M",
+                                "--ioengine=sync", "--iodepth=256", "--size=4G", "--numjobs=1",
+                                "--group_reporting", "--name=iops-test-job", "--readonly"});
   REQUIRE(run.jobs.size() == 1);
   const FioJob& job = run.jobs[0];
   CHECK(job.name == "iops-test-job");
@@ -72,9 +75,9 @@ TEST_CASE("the command line of the TH1520 report is read as fio reads it") {
 
 TEST_CASE("fio sizes use 1024 for k and, as fio does, 1000 for KiB") {
   const std::vector<std::pair<const char*, std::uint64_t>> sizes = {
-      {"512", 512},       {"4k", 4096},       {"4K", 4096},     {"4kb", 4096},   {"4ki", 4096},       {"4KiB", 4000},
-      {"1m", 1048576},    {"1M", 1048576},    {"2g", 2 * kGiB}, {"2G", 2 * kGiB}, {"1t", 1024 * kGiB}, {"0x1000", 4096},
-      {"4096b", 4096}};
+      {"512", 512},        {"4k", 4096},     {"4K", 4096},    {"4kb", 4096},    {"4ki", 4096},
+      {"4KiB", 4000},      {"1m", 1048576},  {"1M", 1048576}, {"2g", 2 * kGiB}, {"2G", 2 * kGiB},
+      {"1t", 1024 * kGiB}, {"0x1000", 4096}, {"4096b", 4096}};
   for (const auto& [text, bytes] : sizes) {
     INFO(text);
     CHECK(fio_size(text, "") == bytes);
@@ -96,7 +99,8 @@ TEST_CASE("fio times are seconds unless a suffix says otherwise") {
 }
 
 TEST_CASE("options before the first --name hold for every job, later ones for their own") {
-  const FioRun run = parse_fio({"--bs=4k", "--rw=randwrite", "--name=a", "--bs=8k", "--name=b", "--iodepth", "4"});
+  const FioRun run =
+      parse_fio({"--bs=4k", "--rw=randwrite", "--name=a", "--bs=8k", "--name=b", "--iodepth", "4"});
   REQUIRE(run.jobs.size() == 2);
   CHECK(run.jobs[0].block_bytes() == 8192);
   CHECK(run.jobs[1].block_bytes() == 4096);
@@ -106,8 +110,10 @@ TEST_CASE("options before the first --name hold for every job, later ones for th
 }
 
 TEST_CASE("a job file has globals, sections and comments") {
-  const JobFile file("; comment\n# another\n[global]\nbs = 4k\nsize=1m\ndirect=1\n\n[first]\nrw=randread\nioengine=libaio\niodepth=32\n"
-                     "[second]\nrw=randrw\nrwmixwrite=30\nruntime=5\ntime_based\n");
+  const JobFile file(
+      "; comment\n# another\n[global]\nbs = "
+      "4k\nsize=1m\ndirect=1\n\n[first]\nrw=randread\nioengine=libaio\niodepth=32\n"
+      "[second]\nrw=randrw\nrwmixwrite=30\nruntime=5\ntime_based\n");
   const FioRun run = parse_fio({file.path});
   REQUIRE(run.jobs.size() == 2);
   CHECK(run.jobs[0].name == "first");
@@ -140,9 +146,11 @@ TEST_CASE("an error in a job file names file, line, key and a remedy") {
 TEST_CASE("an unknown or misspelt option is an error that names the nearest") {
   CHECK(error_with("--iodeth=4") == "fio: unknown option '--iodeth': did you mean '--iodepth'?");
   CHECK(error_with("--rw=radread") ==
-        "fio: --rw=radread: must be one of read, write, randread, randwrite, rw, readwrite, randrw; did you mean 'randread'?");
+        "fio: --rw=radread: must be one of read, write, randread, randwrite, rw, readwrite, randrw; did you "
+        "mean 'randread'?");
   CHECK(error_with("--ioengine=libaoi") ==
-        "fio: --ioengine=libaoi: must be one of sync, psync, vsync, pvsync, pvsync2, libaio, io_uring, posixaio; did you "
+        "fio: --ioengine=libaoi: must be one of sync, psync, vsync, pvsync, pvsync2, libaio, io_uring, "
+        "posixaio; did you "
         "mean 'libaio'?");
   CHECK(error_with("--verify=crc33c") == "fio: --verify=crc33c: did you mean 'crc32c'?");
   CHECK(error_with("--output-format=jsn") ==
@@ -156,7 +164,8 @@ TEST_CASE("values are checked: numbers, truths, block multiples") {
   CHECK(error_with("--direct=2") == "fio: --direct=2: must be 0 or 1");
   CHECK(error_with("--bs=1000") == "fio: --bs=1000: 1000 bytes is not a multiple of the 512-byte block");
   CHECK(error_with("--bs=4KiB") ==
-        "fio: --bs=4KiB: 4000 bytes is not a multiple of the 512-byte block (fio reads KiB as 1000 bytes: write 4k)");
+        "fio: --bs=4KiB: 4000 bytes is not a multiple of the 512-byte block (fio reads KiB as 1000 bytes: "
+        "write 4k)");
   CHECK(error_with("--rwmixread=101") == "fio: --rwmixread=101: must be a whole number from 0 to 100");
   CHECK(error_with("--size=101%") == "fio: --size=101: must be a whole number from 0 to 100");
   CHECK(error_with("--bs") == "fio: --bs: needs a value: write --bs=…");
@@ -166,24 +175,28 @@ TEST_CASE("values are checked: numbers, truths, block multiples") {
 
 TEST_CASE("readonly refuses a job that writes, as fio does") {
   const std::string text = error_of({"--name=a", "--rw=randwrite", "--readonly"});
-  CHECK(text.find("trim and write operations are not allowed with the --readonly parameter") != std::string::npos);
+  CHECK(text.find("trim and write operations are not allowed with the --readonly parameter") !=
+        std::string::npos);
   CHECK(error_of({"--name=a", "--rw=randread", "--readonly"}) == "no error");
 }
 
 TEST_CASE("time_based needs a run time, as in fio") {
-  CHECK(error_of({"--name=a", "--time_based"}).find("time_based requires a runtime/timeout setting") != std::string::npos);
+  CHECK(error_of({"--name=a", "--time_based"}).find("time_based requires a runtime/timeout setting") !=
+        std::string::npos);
   CHECK(error_of({"--name=a", "--time_based", "--runtime=1"}) == "no error");
 }
 
 TEST_CASE("options without meaning here are listed, options that would change the I/O are refused") {
-  const FioRun run = parse_fio({"--name=a", "--eta-newline=1", "--thread", "--invalidate=1", "--eta-newline=2"});
+  const FioRun run =
+      parse_fio({"--name=a", "--eta-newline=1", "--thread", "--invalidate=1", "--eta-newline=2"});
   CHECK(run.ignored == std::vector<std::string>{"eta-newline", "thread", "invalidate"});
   CHECK(error_with("--thinktime=10") ==
         "fio: --thinktime=10: not in this version yet: leave it out, or give its neutral value 0");
   CHECK(error_with("--thinktime=0") == "no error");
   CHECK(error_with("--loops=1") == "no error");
   CHECK(error_with("--stonewall") == "no error");  // the first job waits for nobody
-  CHECK(error_of({"--name=a", "--name=b", "--stonewall"}).find("fio: --stonewall: not in this version yet") == 0);
+  CHECK(error_of({"--name=a", "--name=b", "--stonewall"}).find("fio: --stonewall: not in this version yet") ==
+        0);
   CHECK(error_with("--rw=randtrim").find("trim is not in this version yet") != std::string::npos);
 }
 
@@ -196,23 +209,27 @@ TEST_CASE("buffered I/O is noted: there is no page cache here") {
 TEST_CASE("a region must fit the device and be made of blocks") {
   const FioLimits limits{1 * kGiB, 256, 64};
   CHECK(check_error({"--name=a", "--size=2g"}, limits) ==
-        "fio: job 'a': size=2147483648: the device holds 1073741824 bytes from offset 0: choose a size up to that, or size=100%");
-  CHECK(check_error({"--name=a", "--size=1g", "--offset=512"}, limits).find("holds 1073741312 bytes from offset 512") !=
+        "fio: job 'a': size=2147483648: the device holds 1073741824 bytes from offset 0: choose a size up to "
+        "that, or size=100%");
+  CHECK(check_error({"--name=a", "--size=1g", "--offset=512"}, limits)
+            .find("holds 1073741312 bytes from offset 512") != std::string::npos);
+  CHECK(check_error({"--name=a", "--offset=1g"}, limits).find("the device ends at 1073741824 bytes") !=
         std::string::npos);
-  CHECK(check_error({"--name=a", "--offset=1g"}, limits).find("the device ends at 1073741824 bytes") != std::string::npos);
-  CHECK(check_error({"--name=a", "--size=1000"}, limits).find("not a multiple of the 512-byte block") != std::string::npos);
-  CHECK(check_error({"--name=a", "--bs=1m", "--size=512k"}, limits).find("smaller than one block of bs=1048576") !=
+  CHECK(check_error({"--name=a", "--size=1000"}, limits).find("not a multiple of the 512-byte block") !=
         std::string::npos);
+  CHECK(check_error({"--name=a", "--bs=1m", "--size=512k"}, limits)
+            .find("smaller than one block of bs=1048576") != std::string::npos);
   CHECK(check_error({"--name=a", "--ioengine=libaio", "--iodepth=257"}, limits) ==
         "fio: job 'a': iodepth=257: must be at most 256");
   CHECK(check_error({"--name=a", "--ioengine=sync", "--iodepth=257"}, limits) == "no error");
-  CHECK(check_error({"--name=a", "--numjobs=40", "--name=b", "--numjobs=40"}, limits).find("80 jobs in all, but at most 64") !=
-        std::string::npos);
+  CHECK(check_error({"--name=a", "--numjobs=40", "--name=b", "--numjobs=40"}, limits)
+            .find("80 jobs in all, but at most 64") != std::string::npos);
 }
 
 TEST_CASE("percentages and missing sizes refer to the device") {
   const FioLimits limits{1 * kGiB, 256, 64};
-  const FioRun run = parse_fio({"--name=a", "--size=50%", "--offset=25%", "--name=b", "--offset=256m", "--io_size=8k"});
+  const FioRun run =
+      parse_fio({"--name=a", "--size=50%", "--offset=25%", "--name=b", "--offset=256m", "--io_size=8k"});
   const FioRegion a = fio_region(run.jobs[0], 0, limits);
   CHECK(a.offset == kGiB / 4);
   CHECK(a.size == kGiB / 2);
@@ -224,9 +241,10 @@ TEST_CASE("percentages and missing sizes refer to the device") {
 
 TEST_CASE("every clone of a job gets its own row and seed in the job table") {
   const FioLimits limits{1 * kGiB, 256, 64};
-  const FioRun run = parse_fio({"--ioengine=io_uring", "--iodepth=8", "--size=64m", "--offset_increment=64m", "--fsync=16",
-                                "--verify=crc32c", "--norandommap", "--name=a", "--rw=randrw", "--rwmixread=70",
-                                "--numjobs=2", "--name=b", "--rw=write", "--bs=64k", "--runtime=1", "--time_based"});
+  const FioRun run =
+      parse_fio({"--ioengine=io_uring", "--iodepth=8", "--size=64m", "--offset_increment=64m", "--fsync=16",
+                 "--verify=crc32c", "--norandommap", "--name=a", "--rw=randrw", "--rwmixread=70",
+                 "--numjobs=2", "--name=b", "--rw=write", "--bs=64k", "--runtime=1", "--time_based"});
   fw::JobTable table{};
   table.max_segs = 128;  // the machine's part
   fill_job_table(table, run, limits, 1);

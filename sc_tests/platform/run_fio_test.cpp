@@ -1,4 +1,6 @@
 // The whole front end on a machine of a few lines: events in, report, files and exit status out.
+#include "platform/run_fio.hpp"
+
 #include <unistd.h>
 
 #include <filesystem>
@@ -8,7 +10,6 @@
 #include "platform/json_text.hpp"
 #include "platform/output_file.hpp"
 #include "platform/recorder.hpp"
-#include "platform/run_fio.hpp"
 #include "sc_tests/catch.hpp"
 
 using namespace vp;
@@ -28,7 +29,9 @@ struct FakeMachine : Machine {
   bool break_a_rule = false;
   bool ran = false;
 
-  void declare(ParamRegistry& r) override { r.add("fake.service_us", service, "us", 1, 1000, "life of a request"); }
+  void declare(ParamRegistry& r) override {
+    r.add("fake.service_us", service, "us", 1, 1000, "life of a request");
+  }
   void build(const Options& o) override { table.use_cqe = o.cqe.value_or(true); }
   Context& context() override { return ctx; }
   fw::JobTable& job_table() override { return table; }
@@ -46,15 +49,18 @@ struct FakeMachine : Machine {
     ran = true;
     observer->cpu_event(hal::Event::ready, 0, 2048, 0, 0, time);
     for (unsigned j = 0; j < table.job_count; ++j)
-      for (std::uint64_t done = 0; done < table.jobs[j].io_bytes; done += table.jobs[j].block_bytes) one_io(j, done);
+      for (std::uint64_t done = 0; done < table.jobs[j].io_bytes; done += table.jobs[j].block_bytes)
+        one_io(j, done);
     table.done = 1;
     table.verify_errors = wrong_blocks;
     if (break_a_rule) ctx.finding("dma.crosses_128m", "fake", {0x8000000}, "A range crosses.", time);
   }
   void one_io(unsigned job, std::uint64_t offset) {
     const bool write = table.jobs[job].kind == fw::JobKind::write;
-    observer->cpu_event(hal::Event::io_begin, 3, std::uint64_t{job} << 32 | write, offset, table.jobs[job].block_bytes, time);
-    observer->cpu_event(hal::Event::request_begin, 5, 3ULL << 32 | write, offset / 512, table.jobs[job].block_bytes, time);
+    observer->cpu_event(hal::Event::io_begin, 3, std::uint64_t{job} << 32 | write, offset,
+                        table.jobs[job].block_bytes, time);
+    observer->cpu_event(hal::Event::request_begin, 5, 3ULL << 32 | write, offset / 512,
+                        table.jobs[job].block_bytes, time);
     ctx.spans.request_begin(5, time, write, offset / 512, table.jobs[job].block_bytes);
     ctx.spans.request_issue(5, SpanRecorder::kLegacyTag, time);
     const sc_time end = time + at_ns(service * 1000);
@@ -75,7 +81,8 @@ struct Result {
 };
 
 Result run(const std::vector<std::string>& args, const std::function<void(FakeMachine&)>& prepare = {}) {
-  const ConfigSource source{{{"platform/presets/generic.toml", "description = \"fake\"\nfake.service_us = 10\n"}}};
+  const ConfigSource source{
+      {{"platform/presets/generic.toml", "description = \"fake\"\nfake.service_us = 10\n"}}};
   std::ostringstream out, err;
   Result r;
   bool ran = false;
@@ -84,14 +91,13 @@ Result run(const std::vector<std::string>& args, const std::function<void(FakeMa
     explicit Watched(bool& f) : flag(f) {}
     ~Watched() override { flag = ran; }
   };
-  r.status = run_program(
-      args,
-      [&] {
-        auto machine = std::make_unique<Watched>(ran);
-        if (prepare) prepare(*machine);
-        return std::unique_ptr<Machine>(std::move(machine));
-      },
-      source, {out, err, false});
+  r.status = run_program(args,
+                         [&] {
+                           auto machine = std::make_unique<Watched>(ran);
+                           if (prepare) prepare(*machine);
+                           return std::unique_ptr<Machine>(std::move(machine));
+                         },
+                         source, {out, err, false});
   r.out = out.str();
   r.err = err.str();
   r.ran = ran;
@@ -109,7 +115,8 @@ std::vector<std::string> fio(std::vector<std::string> platform, std::vector<std:
 }
 
 std::string temporary(const std::string& name) {
-  return (std::filesystem::temp_directory_path() / ("vp_run_" + std::to_string(::getpid()) + "_" + name)).string();
+  return (std::filesystem::temp_directory_path() / ("vp_run_" + std::to_string(::getpid()) + "_" + name))
+      .string();
 }
 
 }  // namespace
@@ -120,7 +127,8 @@ TEST_CASE("a run prints fio's report, and where the time went when asked") {
   CHECK(r.err.empty());
   // 16 I/Os of 10 us: 100000 IOPS, 4096 B / 10 us = 409.6 MB/s = 390.6 MiB/s.
   CHECK(r.out.find("  read: IOPS=100k, BW=391MiB/s (410MB/s)(64.0KiB/1msec)\n") != std::string::npos);
-  CHECK(r.out.find("  mmcblk0: ios=16/0, merge=0/0, ticks=0/0, in_queue=0, util=100.00%\n") != std::string::npos);
+  CHECK(r.out.find("  mmcblk0: ios=16/0, merge=0/0, ticks=0/0, in_queue=0, util=100.00%\n") !=
+        std::string::npos);
   CHECK(r.out.find("Where the time went: 16 requests; slowest 1 %: 1 requests\n") != std::string::npos);
   CHECK(r.out.find("Verdict: link_rate\n") != std::string::npos);
   CHECK(run(fio({})).out.find("Verdict") == std::string::npos);
@@ -159,10 +167,11 @@ TEST_CASE("a broken hardware rule ends with 3, wrong data with 4") {
 
 TEST_CASE("bad input ends with 2, one line, and nothing is run or written") {
   const std::string file = temporary("report.json");
-  for (const auto& args : {fio({"--output=" + file}, {"--name=a", "--iodpth=1"}), fio({"--output=" + file, "--platform=generc"}),
-                           fio({"--output=" + file, "-p", "fake.service_us=0"}),
-                           fio({"--output=" + file}, {"--name=a", "--size=2m"}),
-                           fio({"--output=" + file, "--seed=x"}), std::vector<std::string>{"fioo"}}) {
+  for (const auto& args :
+       {fio({"--output=" + file}, {"--name=a", "--iodpth=1"}), fio({"--output=" + file, "--platform=generc"}),
+        fio({"--output=" + file, "-p", "fake.service_us=0"}),
+        fio({"--output=" + file}, {"--name=a", "--size=2m"}), fio({"--output=" + file, "--seed=x"}),
+        std::vector<std::string>{"fioo"}}) {
     const Result r = run(args);
     INFO(r.err);
     CHECK(r.status == 2);
@@ -208,9 +217,8 @@ TEST_CASE("help, version, params and list answer on stdout") {
 
 TEST_CASE("a waveform of chosen requests begins and ends with them") {
   const std::string file = temporary("w.vcd");
-  const Result r = run(fio({"--vcd=" + file, "--vcd-window=requests:2..3"}), [](FakeMachine& m) {
-    m.ctx.trace.add_vector("fake.level", 4);
-  });
+  const Result r = run(fio({"--vcd=" + file, "--vcd-window=requests:2..3"}),
+                       [](FakeMachine& m) { m.ctx.trace.add_vector("fake.level", 4); });
   CHECK(r.status == 0);
   CHECK(std::filesystem::exists(file));
   std::filesystem::remove(file);
