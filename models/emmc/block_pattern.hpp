@@ -6,7 +6,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 
 namespace vp {
@@ -23,29 +22,9 @@ constexpr std::uint64_t pattern_word(std::uint64_t lba, std::size_t i) {
 
 /// Fills `out` (a multiple of 64 bytes) with the pattern from the start of block `lba` on, over as many
 /// blocks as it takes: the sequence goes on from block to block.
-inline void fill_block_pattern(std::uint64_t lba, std::span<std::byte> out) {
-  std::uint64_t lane[8];
-  for (std::size_t j = 0; j < 8; ++j) lane[j] = pattern_word(lba, j);
-  std::byte* p = out.data();
-  for (std::size_t n = out.size() / sizeof lane; n > 0; --n, p += sizeof lane) {
-    std::memcpy(p, lane, sizeof lane);
-    for (std::uint64_t& word : lane) word += kPatternStep * 8;
-  }
-}
+void fill_block_pattern(std::uint64_t lba, std::span<std::byte> out);
 
 /// Does `data` (a multiple of 64 bytes) hold the pattern from block `lba` on?
-inline bool holds_block_pattern(std::uint64_t lba, std::span<const std::byte> data) {
-  std::uint64_t lane[8], seen[8], difference = 0;
-  for (std::size_t j = 0; j < 8; ++j) lane[j] = pattern_word(lba, j);
-  const std::byte* p = data.data();
-  for (std::size_t n = data.size() / sizeof lane; n > 0; --n, p += sizeof lane) {
-    std::memcpy(seen, p, sizeof seen);
-    for (std::size_t j = 0; j < 8; ++j) {
-      difference |= seen[j] ^ lane[j];
-      lane[j] += kPatternStep * 8;
-    }
-  }
-  return difference == 0;
-}
+bool holds_block_pattern(std::uint64_t lba, std::span<const std::byte> data);
 
 }  // namespace vp

@@ -81,6 +81,24 @@ void SparseMedium::read_blocks(std::uint64_t lba, std::uint64_t count, std::span
   }
 }
 
+bool SparseMedium::holds(std::uint64_t lba, std::span<const std::byte> data) const {
+  std::array<std::byte, kBlockBytes> block;
+  while (!data.empty()) {
+    const std::uint64_t in_region = kChunkBlocks * kRegionChunks - lba % (kChunkBlocks * kRegionChunks);
+    const bool touched = region(lba) || (image_ && image_->holds(lba));
+    const std::uint64_t n = touched ? 1 : std::min<std::uint64_t>(data.size() / kBlockBytes, in_region);
+    if (touched) {
+      read_block(lba, block);
+      if (std::memcmp(block.data(), data.data(), kBlockBytes) != 0) return false;
+    } else if (!holds_block_pattern(lba, data.first(n * kBlockBytes))) {
+      return false;
+    }
+    lba += n;
+    data = data.subspan(n * kBlockBytes);
+  }
+  return true;
+}
+
 void SparseMedium::write_block(std::uint64_t lba, std::span<const std::byte> in) {
   Chunk& chunk = make_chunk(lba);
   const std::uint64_t b = lba % kChunkBlocks;

@@ -30,6 +30,8 @@ class SparseMedium {
   void write_block(std::uint64_t lba, std::span<const std::byte> in);
   /// `count` blocks from `lba` on.
   void read_blocks(std::uint64_t lba, std::uint64_t count, std::span<std::byte> out) const;
+  /// Do `data` (whole blocks) equal the blocks from `lba` on?
+  bool holds(std::uint64_t lba, std::span<const std::byte> data) const;
   void erase(std::uint64_t lba, std::uint64_t count);
   bool ever_written(std::uint64_t lba) const;
 
