@@ -36,6 +36,7 @@ class SdhciMachine : public Machine, private CpuObserver {
       throw InputError("--cqe=on: this version has no command queue engine; use --cqe=off");
     if (options.cpu != "native") throw InputError("--cpu=" + options.cpu + ": this version has only --cpu=native");
     config_.emmc.ext_csd_text = embedded_text(config_.emmc.ext_csd);
+    context_.trace.set_root("platform");
     platform_ = std::make_unique<Platform>("platform", context_, config_);
     image_ = options.image;
     if (image_) load_image();

@@ -73,6 +73,7 @@ void Trace::discard() {
 
 SignalId Trace::add(std::string path, Kind kind, unsigned bits, std::uint64_t value) {
   if (header_done_) throw std::logic_error("trace signal registered after recording began: " + path);
+  if (!root_.empty() && path.rfind(root_, 0) == 0) path.erase(0, root_.size());
   path = printable(path);
   const auto taken = [&](const Signal& s) { return s.path == path; };
   if (std::any_of(signals_.begin(), signals_.end(), taken))

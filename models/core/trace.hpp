@@ -26,6 +26,8 @@ class Trace {
   /// Registers a signal; `path` is dotted ("sdhci.fifo_level"). Always allowed; ids are valid even when
   /// tracing is off.
   SignalId add_vector(std::string path, unsigned bits, std::uint64_t initial = 0);
+  /// Paths below this module lose its name: "platform.sdhci.irq" becomes "sdhci.irq". Before signals are added.
+  void set_root(const std::string& module) { root_ = module + "."; }
   SignalId add_real(std::string path, double initial = 0);
   SignalId add_state(std::string path, std::string initial);  ///< a named state, shown as text by GTKWave
 
@@ -108,6 +110,7 @@ class Trace {
   std::uint64_t written_time_ = ~0ULL;  // the last time stamp in the file
   std::uint64_t first_change_ = ~0ULL;
   std::uint64_t opened_ = ~0ULL;  // begin of the first window written
+  std::string root_;
   std::FILE* file_ = nullptr;
   std::string name_;
   bool header_done_ = false;

@@ -60,6 +60,10 @@ class ReadPlan {
     NodeId node = kRootNode;
     Span unit_span = Span::nand_channel;
   };
+  struct Held {  // the last transfer of this plan from a die: what a later row may wait for
+    Ps end = 0;
+    NodeId node = kRootNode;
+  };
   BlockReady advance(std::uint64_t unit, CauseGraph& graph);
   Group& group(std::uint64_t number) { return groups_[number % groups_.size()]; }
 
@@ -72,6 +76,7 @@ class ReadPlan {
   NodeId base_node_ = kRootNode;
   std::uint64_t map_page_ = ~0ULL;
   std::vector<Group> groups_;  // a ring
+  std::vector<Held> of_die_;
   std::uint64_t booked_ = 0, current_ = 0;
   std::uint64_t unit_ = ~0ULL;
   BlockReady cached_;
@@ -163,7 +168,8 @@ class Ftl {
   void book_ahead(ReadPlan& plan, CauseGraph& graph, Ps issue, NodeId node);
   void book_group(ReadPlan& plan, CauseGraph& graph, Ps issue, NodeId node);
   bool from_read_ahead(ReadPlan& plan, Group& g, Ps issue, NodeId node);
-  void fetch(Group& g, Ps issue, NodeId node, CauseGraph& graph);
+  void fetch(ReadPlan* plan, Group& g, Ps issue, NodeId node, CauseGraph& graph);
+  NodeId row_cause(ReadPlan* plan, unsigned die, Ps sense, const NandArray::Read& r, NodeId node, CauseGraph& graph);
   std::uint64_t extent(Lpn lpn, std::uint64_t most) const;
   void read_ahead(ReadPlan& plan, Ps issue);
   void note_sequence(ReadPlan& plan, std::uint64_t lba, std::uint32_t blocks);

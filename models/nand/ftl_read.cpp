@@ -110,6 +110,7 @@ void Ftl::start_read(ReadPlan& plan, std::uint64_t lba, std::uint32_t blocks, st
   plan.map_page_ = ~0ULL, plan.unit_ = ~0ULL;
   plan.booked_ = plan.current_ = 0;
   plan.delivered_ = 0;
+  plan.of_die_.clear();
   if (plan.groups_.size() != window_rows_ + 1) plan.groups_.resize(window_rows_ + 1);
   note_sequence(plan, lba, blocks);
   plan.base_ = firmware(at.value(), fw_read_);
@@ -164,7 +165,7 @@ void Ftl::book_group(ReadPlan& plan, CauseGraph& graph, Ps issue, NodeId node) {
         ++counters_.unmapped_reads;
         g.floor = issue, g.unit_span = Span::device_buffer;
       } else {
-        fetch(g, issue, g.node, graph);
+        fetch(&plan, g, issue, g.node, graph);
       }
     }
   }
@@ -173,7 +174,7 @@ void Ftl::book_group(ReadPlan& plan, CauseGraph& graph, Ps issue, NodeId node) {
   ++plan.booked_;
 }
 
-void Ftl::fetch(Group& g, Ps issue, NodeId node, CauseGraph& graph) {
+void Ftl::fetch(ReadPlan* plan, Group& g, Ps issue, NodeId node, CauseGraph& graph) {
   const std::uint32_t entry = l2p_.get(g.lpn);
   const bool mapped = entry >= L2pTable::kFirstSlot;
   const Place p = mapped ? space_.place(entry - L2pTable::kFirstSlot) : default_place(g.lpn);
@@ -187,7 +188,32 @@ void Ftl::fetch(Group& g, Ps issue, NodeId node, CauseGraph& graph) {
   g.unit_ps = array_.unit_time();
   g.first = r.transfer_start + g.unit_ps;
   g.unit_span = Span::nand_channel;
-  g.node = graph.add(node, Span::nand_array, time_of(r.array_end));
+  g.node = row_cause(plan, p.die, sense, r, node, graph);
+}
+
+/// What the row's transfer waited for last: its array, or an earlier transfer that held its register or its channel.
+NodeId Ftl::row_cause(ReadPlan* plan, unsigned die, Ps sense, const NandArray::Read& r, NodeId node,
+                      CauseGraph& graph) {
+  ReadPlan::Held none, *of_die = &none, *of_channel = &none;
+  if (plan) {
+    plan->of_die_.resize(array_.dies());
+    of_die = &plan->of_die_[die];
+    for (unsigned d = 0; d < array_.dies(); ++d)
+      if (array_.channel_of(d) == array_.channel_of(die) && plan->of_die_[d].end == r.transfer_start)
+        of_channel = &plan->of_die_[d];
+  }
+  NodeId n;
+  if (r.array_end > r.array_start + sense && of_die->end == r.array_end) {
+    n = of_die->node;
+  } else {
+    n = graph.add(node, Span::nand_array, time_of(std::min(r.array_end, r.array_start + sense)));
+    n = r.array_end > r.array_start + sense ? graph.add(n, Span::nand_channel, time_of(r.array_end)) : n;
+  }
+  if (r.transfer_start > r.array_end)
+    n = of_channel->end == r.transfer_start ? of_channel->node
+                                            : graph.add(n, Span::nand_channel, time_of(r.transfer_start));
+  *of_die = {r.transfer_end, graph.add(n, Span::nand_channel, time_of(r.transfer_end))};
+  return n;
 }
 
 bool Ftl::from_read_ahead(ReadPlan& plan, Group& g, Ps issue, NodeId node) {
@@ -217,7 +243,7 @@ void Ftl::read_ahead(ReadPlan& plan, Ps issue) {
     g.lpn = lpn;
     g.units = extent(lpn, end - lpn);
     const Timed t = look_up(lpn, issue, nobody, kRootNode);
-    fetch(g, t.at, kRootNode, nobody);
+    fetch(nullptr, g, t.at, kRootNode, nobody);
     ++counters_.readahead_rows;
     ahead_.push_back(g);
     lpn += g.units;

@@ -186,3 +186,21 @@ TEST_CASE("geometry that the layout cannot use is refused") {
   NandParams p = params(1, 1, 3);
   CHECK_THROWS_AS(p.check(), InputError);
 }
+
+TEST_CASE("a read paced by the channel is charged to the channel, one t_R apart") {
+  NandParams p = params(1, 2, 2);
+  p.channel_mb_per_s = 200;  // 4 KiB take 20.48 us, a row of two planes 163.84 us: twice the longest t_R
+  p.firmware_read_us = 50, p.buffer_latency_us = 1;
+  bench::Bench b(p);
+  b.read_all(0, 8, 0);  // brings the map page in
+  const double from = 10000;
+  const Ps end = b.read_all(0, 1024, from);  // 512 KiB = 16 rows of 32 KiB, one after the other on the channel
+  SpanTimes times;
+  b.graph.settle(b.plan.ready(1023, b.graph).why, times);
+  const Ps channel = us(128 * 20.48);  // 128 units of 4 KiB
+  CHECK(times[Span::device_firmware] == us(50));
+  CHECK(times[Span::nand_array] == us(50));  // the first row: an LSB page
+  CHECK(times[Span::nand_channel] == channel);
+  CHECK(times[Span::device_buffer] == us(1));
+  CHECK(times.total() == end - us(from));
+}

@@ -117,7 +117,7 @@ TEST_CASE("an unknown preset names the nearest, a circle is an error") {
   CHECK(error_in("inherits = \"x\"\n").find("break the circle") != std::string::npos);
 }
 
-TEST_CASE("-p overrides a preset and the last one wins") {
+TEST_CASE("an override by -p beats the preset and the last one wins") {
   Small s;
   load_preset(s.registry, "x", files({{"platform/presets/x.toml", "nand.dies = 8\n"}}));
   apply_overrides(s.registry, {"nand.dies=4", "nand.dies=16", "sdhci.fifo_bytes=8K"});
