@@ -114,17 +114,18 @@ Json own_json(const Options& options, Machine& machine, const LoadedPreset& pres
 
 int status_of(Machine& machine, const Recorder& recorder, const Explain& explain, std::ostream& err) {
   const fw::JobTable& table = machine.job_table();
+  const std::uint64_t wrong = table.verify_errors + machine.data_errors();
+  if (wrong != 0) {
+    const std::uint64_t first = table.verify_errors != 0 ? table.first_bad_offset : machine.first_data_error();
+    err << fmt::format("emmc-vp: data mismatch: {} block(s) wrong, the first at byte {}\n", wrong, first);
+  }
   if (!machine.context().findings.empty()) {
     err << fmt::format("emmc-vp: {} hardware rule(s) broken, first: {}\n",
                        machine.context().findings.counts().size(),
                        machine.context().findings.kept().front().text);
     return kRuleBroken;
   }
-  if (const std::uint64_t wrong = table.verify_errors + machine.data_errors(); wrong != 0) {
-    err << fmt::format("emmc-vp: data mismatch: {} block(s) wrong, the first at byte {}\n", wrong,
-                       table.first_bad_offset);
-    return kDataMismatch;
-  }
+  if (wrong != 0) return kDataMismatch;
   if (explain.unaccounted() != 0) {
     err << fmt::format("emmc-vp: internal error: the spans of {} request(s) do not add up to their latency\n",
                        explain.unaccounted());

@@ -62,6 +62,7 @@ class SdhciMachine : public Machine, private CpuObserver {
   sc_time now() const override { return sc_core::sc_time_stamp(); }
   int exit_status() const override { return platform_->cpu.halted() ? platform_->cpu.exit_status() : -1; }
   std::uint64_t data_errors() const override { return checker_->wrong_blocks(); }
+  std::uint64_t first_data_error() const override { return checker_->first_wrong_lba() * 512; }
 
   CpuUsage cpu_usage() const override {
     CpuUsage u;

@@ -66,6 +66,8 @@ class Machine {
   virtual int exit_status() const = 0;
   /// Bytes or blocks found wrong by checks outside the firmware.
   virtual std::uint64_t data_errors() const { return 0; }
+  /// Byte offset of the first of them on the device.
+  virtual std::uint64_t first_data_error() const { return 0; }
   virtual CpuUsage cpu_usage() const = 0;
   virtual std::vector<StallRow> stalls() const = 0;
   virtual std::vector<UtilisationRow> utilisation() const = 0;

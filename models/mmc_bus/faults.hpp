@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "models/core/clock.hpp"
@@ -29,6 +30,10 @@ struct BusFault {
   std::uint32_t count = 1; ///< times it strikes
   sc_time extra;
 };
+
+/// Reads "read_crc:cmd=18:block=3:skip=1:count=2; stuck_busy:extra_us=500": kinds as in BusFault::Kind, fields optional.
+/// Throws InputError naming the word and what is allowed. `key` prefixes the message.
+std::vector<BusFault> parse_faults(const std::string& text, const std::string& key);
 
 class FaultPlan {
  public:

@@ -20,11 +20,13 @@ void MmcBusParams::declare(ParamRegistry& r, const std::string& at) {
   r.add(at + ".n_crc", n_crc, "clk", 2, 8, "N_CRC: write data end to CRC status");
   r.add(at + ".crc_token", crc_token, "clk", 5, 5, "length of the CRC status token");
   r.add(at + ".n_st", n_st, "clk", 2, 2, "N_ST: CMD12 end to last valid data");
+  r.add(at + ".faults", faults, {}, "faults on the wire, e.g. read_crc:cmd=18:block=3:skip=1:count=2");
   r.add(at + ".response_timeout", response_timeout, "clk", 64, 1024, "command end to no response");
 }
 
 MmcBus::MmcBus(sc_core::sc_module_name name, Context& ctx, const MmcBusParams& params)
     : sc_module(name), ctx_(ctx), params_(params) {
+  for (const BusFault& f : parse_faults(params_.faults, "mmc_bus.faults")) faults_.add(f);
   SC_METHOD(on_event);
   sensitive << event_;
   dont_initialize();

@@ -32,6 +32,7 @@ struct MmcBusParams {
   std::uint64_t crc_token = 5;           ///< CRC status token: start, three bits, end
   std::uint64_t n_st = 2;                ///< CMD12 end bit to the last valid data
   std::uint64_t response_timeout = 64;   ///< command end to "no response"
+  std::string faults;                    ///< faults on the wire from the start, see faults.hpp; empty: none
   void declare(ParamRegistry& r, const std::string& at);
 };
 

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# What a simulated request costs in host CPU time: requests and bytes per CPU second, and nanoseconds per request as a
+# multiple of one four-phase AT transaction measured in the same run (absolute figures drift with the machine, ratios
+# hold). Then the two bars on the main job: at no slower than the board, lt ten times faster.
+# --quick leaves the main job out.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bash scripts/build.sh release
+export SYSTEMC_DISABLE_COPYRIGHT_MESSAGE=1
+
+platform=(build/emmc-vp fio --platform=th1520 --cqe=off --quiet)
+job=(--filename=/dev/mmcblk0 --direct=1 --numjobs=1 --name=bench --group_reporting)
+
+cpu_seconds() {  # user + system seconds of a command; its output is dropped
+  local TIMEFORMAT='%U %S'
+  { time "$@" >/dev/null 2>/dev/null; } 2>&1 | awk '{print $1 + $2}'
+}
+at_ns=$(build/sc_tests/bench_at_transaction)
+echo "one four-phase AT transaction: $at_ns ns"
+printf '%-34s %6s %12s %12s %12s %10s\n' workload timing requests/s MB/s ns/request 'AT units'
+
+row() {  # name timing requests bytes fio-options...
+  local name=$1 timing=$2 requests=$3 bytes=$4
+  shift 4
+  local empty seconds
+  empty=$(cpu_seconds "${platform[@]}" --timing="$timing" -- "${job[@]}" --rw=read --bs=4k --size=4k)
+  seconds=$(cpu_seconds "${platform[@]}" --timing="$timing" -- "${job[@]}" "$@")
+  awk -v n="$name" -v t="$timing" -v r="$requests" -v b="$bytes" -v s="$seconds" -v e="$empty" -v at="$at_ns" 'BEGIN {
+    s -= e; if (s < 0.001) s = 0.001
+    printf "%-34s %6s %12.0f %12.1f %12.0f %10.1f\n", n, t, r / s, b / s / 1e6, s * 1e9 / r, s * 1e9 / r / at }'
+}
+
+M=$((1024 * 1024))
+for timing in at lt; do
+  row "4 KiB random read, depth 1" $timing 65536 $((256 * M)) --rw=randread --bs=4k --size=256M --ioengine=psync
+  row "4 KiB random read, depth 32" $timing 65536 $((256 * M)) --rw=randread --bs=4k --size=256M --ioengine=libaio --iodepth=32
+  row "128 KiB sequential read" $timing 4096 $((512 * M)) --rw=read --bs=128k --size=512M --ioengine=psync
+  row "128 KiB sequential write" $timing 4096 $((512 * M)) --rw=write --bs=128k --size=512M --ioengine=psync
+done
+
+if [ "${1:-}" != --quick ]; then
+  for timing in at lt; do
+    seconds=$(cpu_seconds "${platform[@]}" --timing="$timing" -- "${job[@]}" --rw=randread --bs=1M --ioengine=sync --size=4G --readonly)
+    limit=19.65
+    [ $timing = lt ] && limit=1.965
+    awk -v t=$timing -v s="$seconds" -v l=$limit 'BEGIN {
+      printf "main job, 4 GiB, --timing=%s: %.2f CPU seconds, limit %.3f (board: 19.65 s): %s\n", t, s, l, s <= l ? "met" : "MISSED"
+      exit s > l }' || missed=1
+  done
+fi
+exit "${missed:-0}"
