@@ -1,5 +1,5 @@
-// AXI attributes carried on a generic payload (ARM IHI 0022 naming). One transaction is one burst in `at` style;
-// in `lt` style it is a run of bursts with the same attributes.
+// AXI attributes carried on a generic payload (ARM IHI 0022 naming). One transaction is one burst in `at`
+// style; in `lt` style it is a run of bursts with the same attributes.
 #pragma once
 
 #include <cstdint>
@@ -21,23 +21,24 @@ struct LtPiece {
   sc_time done;   ///< out: B response (writes) or last R beat (reads) at the master
 };
 
-/// The timing of one burst, without its data. Instants are absolute; `at` and `lt` style share this arithmetic.
+/// The timing of one burst, without its data. Instants are absolute; `at` and `lt` style share this
+/// arithmetic.
 struct AxiBurstTiming {
   std::uint64_t address = 0;
   std::uint32_t bytes = 0;
   std::uint32_t beats = 1;
   bool is_write = false;
-  std::uint64_t issued_ps = 0;   ///< in: address valid at the asking port
-  std::uint64_t w_free_ps = 0;   ///< in, writes: the asking port's W channel is free from here
-  std::uint64_t first_ps = 0;    ///< at the target's port: first beat starts (in for writes at the target)
-  std::uint64_t last_ps = 0;     ///< at the target's port: last beat ends (in for writes; later = back-pressure)
+  std::uint64_t issued_ps = 0;  ///< in: address valid at the asking port
+  std::uint64_t w_free_ps = 0;  ///< in, writes: the asking port's W channel is free from here
+  std::uint64_t first_ps = 0;   ///< at the target's port: first beat starts (in for writes at the target)
+  std::uint64_t last_ps = 0;  ///< at the target's port: last beat ends (in for writes; later = back-pressure)
   std::uint64_t granted_ps = 0;  ///< out: address accepted
   std::uint64_t path_ps = 0;     ///< out: one-way latency between the asking port and the target
   std::uint64_t done_ps = 0;     ///< out: B or last R beat at the asking port
 };
 
-/// Answers when a burst ends and reserves what it uses. Handed to a master in `lt` style by the b_transport that
-/// moved the data, as DMI hands out memory: times then need no further transactions.
+/// Answers when a burst ends and reserves what it uses. Handed to a master in `lt` style by the b_transport
+/// that moved the data, as DMI hands out memory: times then need no further transactions.
 class AxiTimingTarget {
  public:
   virtual ~AxiTimingTarget() = default;
@@ -55,17 +56,19 @@ struct AxiExtension : tlm::tlm_extension<AxiExtension> {
   unsigned master = 0;  ///< index of the master at the interconnect, set there
 
   // Timing handed back along the path, absolute.
-  sc_time first_beat;  ///< first R beat at the target's port
-  sc_time last_beat;   ///< last R or W beat at the target's port
+  sc_time first_beat;         ///< first R beat at the target's port
+  sc_time last_beat;          ///< last R or W beat at the target's port
   std::span<LtPiece> pieces;  ///< `lt` only: the target moves the data, adds no delay and fills `timing`
   sc_time w_free;             ///< in, writes: the master's W channel is free from this instant
-  std::uint64_t system_address = 0;  ///< as the master sent it, set at the interconnect
-  sc_time granted;            ///< out: address accepted by the interconnect
-  sc_time path;               ///< out: one-way latency from the master to the target
+  std::uint64_t system_address = 0;   ///< as the master sent it, set at the interconnect
+  sc_time granted;                    ///< out: address accepted by the interconnect
+  sc_time path;                       ///< out: one-way latency from the master to the target
   AxiTimingTarget* timing = nullptr;  ///< `lt` only, out: when the bursts of this transaction happen
 
   tlm_extension_base* clone() const override { return new AxiExtension(*this); }
-  void copy_from(const tlm_extension_base& other) override { *this = static_cast<const AxiExtension&>(other); }
+  void copy_from(const tlm_extension_base& other) override {
+    *this = static_cast<const AxiExtension&>(other);
+  }
 };
 
 }  // namespace vp

@@ -1,6 +1,7 @@
 #include "models/axi/bursts.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace vp {
 namespace {
@@ -17,12 +18,13 @@ std::uint32_t choose_beats(std::uint32_t needed, std::uint32_t max_beats, const 
 
 }  // namespace
 
-BurstPart next_burst(std::uint64_t address, std::uint32_t bytes, std::uint32_t beat_bytes, std::uint32_t max_beats,
-                     const BurstSet& allowed) {
-  const auto to_boundary = static_cast<std::uint32_t>(kAxiBoundaryBytes - (address & (kAxiBoundaryBytes - 1)));
+BurstPart next_burst(std::uint64_t address, std::uint32_t bytes, std::uint32_t beat_bytes,
+                     std::uint32_t max_beats, const BurstSet& allowed) {
+  const auto to_boundary =
+      static_cast<std::uint32_t>(kAxiBoundaryBytes - (address & (kAxiBoundaryBytes - 1)));
   const std::uint32_t chunk = std::min(bytes, to_boundary);
   const auto skew = static_cast<std::uint32_t>(address & (beat_bytes - 1));
-  const std::uint32_t needed = (skew + chunk - 1) / beat_bytes + 1;
+  const std::uint32_t needed = ((skew + chunk - 1) >> std::countr_zero(beat_bytes)) + 1;
   const std::uint32_t beats = choose_beats(needed, max_beats, allowed);
   return {address, std::min(chunk, beats * beat_bytes - skew), beats};
 }

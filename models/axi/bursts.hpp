@@ -22,10 +22,11 @@ struct BurstPart {
 };
 
 /// The first burst of what remains of a transfer. `beat_bytes` is a power of two; `bytes` > 0.
-BurstPart next_burst(std::uint64_t address, std::uint32_t bytes, std::uint32_t beat_bytes, std::uint32_t max_beats,
-                     const BurstSet& allowed);
+BurstPart next_burst(std::uint64_t address, std::uint32_t bytes, std::uint32_t beat_bytes,
+                     std::uint32_t max_beats, const BurstSet& allowed);
 
-/// The bursts of one transfer, in order. Never across 4 KiB, never longer than `max_beats`, lengths out of `allowed`.
+/// The bursts of one transfer, in order. Never across 4 KiB, never longer than `max_beats`, lengths out of
+/// `allowed`.
 std::vector<BurstPart> split_bursts(std::uint64_t address, std::uint32_t bytes, std::uint32_t beat_bytes,
                                     std::uint32_t max_beats, const BurstSet& allowed);
 

@@ -33,7 +33,8 @@ struct AxiInterconnect::Master {
 };
 
 struct AxiInterconnect::Target {
-  Target(const std::string& name, AxiAddress a, std::uint64_t s) : socket(name.c_str()), address(a), slices(s) {}
+  Target(const std::string& name, AxiAddress a, std::uint64_t s)
+      : socket(name.c_str()), address(a), slices(s) {}
   DownSocket socket;
   AxiAddress address;
   std::uint64_t slices;
@@ -112,8 +113,12 @@ void AxiInterconnect::add_range(unsigned target, std::uint64_t base, std::uint64
   ranges_.push_back({base, size, target});
 }
 
-AxiInterconnect::UpSocket& AxiInterconnect::master_socket(unsigned master) { return masters_.at(master)->socket; }
-AxiInterconnect::DownSocket& AxiInterconnect::target_socket(unsigned target) { return targets_.at(target)->socket; }
+AxiInterconnect::UpSocket& AxiInterconnect::master_socket(unsigned master) {
+  return masters_.at(master)->socket;
+}
+AxiInterconnect::DownSocket& AxiInterconnect::target_socket(unsigned target) {
+  return targets_.at(target)->socket;
+}
 const InterconnectCounters& AxiInterconnect::target_counters(unsigned target) const {
   return targets_.at(target)->counters;
 }
@@ -143,7 +148,7 @@ void AxiInterconnect::refuse(tlm::tlm_generic_payload& trans, std::uint64_t at, 
 // --- timing, shared by both styles ---
 
 std::uint64_t AxiInterconnect::take_grant(Channel& channel, std::uint64_t at) {
-  if (channel.address.fits_before(at, period())) return at;
+  if (channel.address.take_before(at, period())) return at;
   const std::uint64_t room = channel.accepts_from();
   if (room > at) at = clock_.align(from_ps(room)).value();
   return channel.address.take(at, period());
@@ -169,7 +174,10 @@ void AxiInterconnect::leave_target(Target& target, AxiBurstTiming& burst, std::u
     burst.last_ps = end = std::max(end, burst.first_ps + data);
   }
   channel.data.extend(burst.last_ps);
-  if (!channel.accepted.empty()) channel.accepted[channel.count++ % channel.accepted.size()] = end;
+  if (!channel.accepted.empty()) {
+    channel.accepted[channel.slot] = end;
+    if (++channel.slot == channel.accepted.size()) channel.slot = 0;
+  }
   burst.done_ps = end + burst.path_ps;
   ++target.counters.grants;
   (burst.is_write ? target.counters.write_busy : target.counters.read_busy) += burst.beats;
@@ -208,8 +216,11 @@ tlm::tlm_sync_enum AxiInterconnect::nb_fw(int master, tlm::tlm_generic_payload& 
 tlm::tlm_sync_enum AxiInterconnect::forward(const Waiting& w, std::uint64_t grant, tlm::tlm_phase& phase,
                                             sc_time& delay) {
   Target& target = *targets_[w.range->target];
-  AxiBurstTiming burst{.address = w.axi->system_address, .bytes = w.trans->get_data_length(),
-                       .beats = w.axi->beats, .is_write = w.trans->is_write(), .issued_ps = grant,
+  AxiBurstTiming burst{.address = w.axi->system_address,
+                       .bytes = w.trans->get_data_length(),
+                       .beats = w.axi->beats,
+                       .is_write = w.trans->is_write(),
+                       .issued_ps = grant,
                        .w_free_ps = w.axi->w_free.value()};
   burst.granted_ps = grant;
   reach_target(target, burst);
@@ -247,7 +258,9 @@ tlm::tlm_sync_enum AxiInterconnect::nb_bw(int index, tlm::tlm_generic_payload& t
   if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
   Target& target = *targets_[static_cast<std::size_t>(index)];
   auto* axi = trans.get_extension<AxiExtension>();
-  AxiBurstTiming burst{.address = axi->system_address, .bytes = trans.get_data_length(), .beats = axi->beats,
+  AxiBurstTiming burst{.address = axi->system_address,
+                       .bytes = trans.get_data_length(),
+                       .beats = axi->beats,
                        .is_write = trans.is_write()};
   burst.path_ps = axi->path.value();
   burst.first_ps = axi->first_beat.value();
@@ -268,11 +281,13 @@ void AxiInterconnect::schedule(std::uint64_t at) {
   arbitrate_event_.notify(at > now ? from_ps(at - now) : sc_core::SC_ZERO_TIME);
 }
 
-/// Round-robin: the next master index after the last one served; qos: the highest AxQOS (the master's own or the
-/// burst's), round-robin among equals.
+/// Round-robin: the next master index after the last one served; qos: the highest AxQOS (the master's own or
+/// the burst's), round-robin among equals.
 std::size_t AxiInterconnect::choose(const Channel& channel) const {
   const auto count = static_cast<unsigned>(masters_.size());
-  const auto distance = [&](const Waiting& w) { return (w.master + count - channel.last_master - 1) % count; };
+  const auto distance = [&](const Waiting& w) {
+    return (w.master + count - channel.last_master - 1) % count;
+  };
   const auto level = [&](const Waiting& w) {
     return by_qos_ ? std::max<unsigned>(w.axi->qos, masters_[w.master]->qos) : 0U;
   };

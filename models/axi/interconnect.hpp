@@ -1,20 +1,22 @@
 // AXI interconnect: address decode, arbitration, per-hop latency, default slave (ARM IHI 0022).
-// Modelled: separate AR/R and AW/W/B channels; per target and per direction one address grant per A (round-robin or by
-// AxQOS), a limited number of accepted bursts, one data beat per A at each target port; register slices; DECERR.
-// Not modelled: data width conversion (a beat is a beat on both sides), B channel occupancy, read reordering by ID.
-// Timing: formulas at the top of master_port.cpp. A burst is granted at g, reaches its target hop_cycles + slices later
-// and comes back by as many. With one non-blocking master there is nothing to arbitrate: grants are computed, not
-// waited for. Unmapped: the default slave answers `decode_cycles` after the address (read) or the last beat (write).
-// b_transport: with pieces (`lt` data path) it moves data and hands out an AxiTimingTarget; without (MMIO) it adds the
-// request hops before and the response hops after the target's own delay.
+// Modelled: separate AR/R and AW/W/B channels; per target and per direction one address grant per A
+// (round-robin or by AxQOS), a limited number of accepted bursts, one data beat per A at each target port;
+// register slices; DECERR. Not modelled: data width conversion (a beat is a beat on both sides), B channel
+// occupancy, read reordering by ID. Timing: formulas at the top of master_port.cpp. A burst is granted at g,
+// reaches its target hop_cycles + slices later and comes back by as many. With one non-blocking master there
+// is nothing to arbitrate: grants are computed, not waited for. Unmapped: the default slave answers
+// `decode_cycles` after the address (read) or the last beat (write). b_transport: with pieces (`lt` data
+// path) it moves data and hands out an AxiTimingTarget; without (MMIO) it adds the request hops before and
+// the response hops after the target's own delay.
 #pragma once
+
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
 
 #include <memory>
 #include <string>
 #include <systemc>
 #include <tlm>
-#include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 #include <vector>
 
 #include "models/axi/axi_extension.hpp"
@@ -25,9 +27,10 @@
 namespace vp {
 
 struct InterconnectParams {
-  std::uint64_t hop_cycles = 1;       ///< A, one way (contract: 1 A per hop)
-  std::uint64_t decode_cycles = 1;    ///< A, the default slave's answer (choice)
-  std::uint64_t target_accepts = 16;  ///< unfinished bursts a target accepts per direction; 0: no limit (choice)
+  std::uint64_t hop_cycles = 1;     ///< A, one way (contract: 1 A per hop)
+  std::uint64_t decode_cycles = 1;  ///< A, the default slave's answer (choice)
+  std::uint64_t target_accepts =
+      16;  ///< unfinished bursts a target accepts per direction; 0: no limit (choice)
   std::string arbitration = "round_robin";
   void declare(ParamRegistry& r, const std::string& at);
 };
@@ -44,10 +47,12 @@ class AxiInterconnect : public sc_core::sc_module {
   using UpSocket = tlm_utils::simple_target_socket_tagged<AxiInterconnect>;
   using DownSocket = tlm_utils::simple_initiator_socket_tagged<AxiInterconnect>;
 
-  AxiInterconnect(sc_core::sc_module_name name, Context& ctx, ClockDomain& clock, const InterconnectParams& params);
+  AxiInterconnect(sc_core::sc_module_name name, Context& ctx, ClockDomain& clock,
+                  const InterconnectParams& params);
   ~AxiInterconnect() override;
 
-  /// Before elaboration ends. `blocking_only`: never calls nb_transport_fw (a CPU), so it needs no arbitration.
+  /// Before elaboration ends. `blocking_only`: never calls nb_transport_fw (a CPU), so it needs no
+  /// arbitration.
   unsigned add_master(const std::string& name, unsigned qos = 0, bool blocking_only = false);
   UpSocket& master_socket(unsigned master);
 
@@ -81,13 +86,15 @@ class AxiInterconnect : public sc_core::sc_module {
     unsigned last_master = ~0U;
     Reservation address, data;
     std::vector<std::uint64_t> accepted;  // ends at the target of the last `target_accepts` bursts
-    std::uint64_t count = 0;
+    std::size_t slot = 0;                 // the oldest of them
 
-    std::uint64_t accepts_from() const { return accepted.empty() ? 0 : accepted[count % accepted.size()]; }
+    std::uint64_t accepts_from() const { return accepted.empty() ? 0 : accepted[slot]; }
   };
 
-  tlm::tlm_sync_enum nb_fw(int master, tlm::tlm_generic_payload& trans, tlm::tlm_phase& phase, sc_time& delay);
-  tlm::tlm_sync_enum nb_bw(int target, tlm::tlm_generic_payload& trans, tlm::tlm_phase& phase, sc_time& delay);
+  tlm::tlm_sync_enum nb_fw(int master, tlm::tlm_generic_payload& trans, tlm::tlm_phase& phase,
+                           sc_time& delay);
+  tlm::tlm_sync_enum nb_bw(int target, tlm::tlm_generic_payload& trans, tlm::tlm_phase& phase,
+                           sc_time& delay);
   void b_transport(int master, tlm::tlm_generic_payload& trans, sc_time& delay);
   bool get_dmi(int master, tlm::tlm_generic_payload& trans, tlm::tlm_dmi& dmi);
   unsigned transport_dbg(int master, tlm::tlm_generic_payload& trans);

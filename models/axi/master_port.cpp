@@ -1,14 +1,17 @@
-// Closed-form timing. A = AXI period, h = hops of the path (interconnect hop_cycles + register slices), t = the edge at
-// which a burst's address is issued, n = its beats, N = the outstanding limit of its direction.
-//   write: AW and W together. W starts at s = max(grant, W channel free); left = s + n A unless back-pressured;
-//          last beat at the target = left + h A; B leaves after the target's accept latency; done = that + h A.
-//   read:  AR at the target = t + h A; first beat after the target's latency L; done = t + (2 h + n) A + L, and not
+// Closed-form timing. A = AXI period, h = hops of the path (interconnect hop_cycles + register slices), t =
+// the edge at which a burst's address is issued, n = its beats, N = the outstanding limit of its direction.
+//   write: AW and W together. W starts at s = max(grant, W channel free); left = s + n A unless
+//   back-pressured;
+//          last beat at the target = left + h A; B leaves after the target's accept latency; done = that + h
+//          A.
+//   read:  AR at the target = t + h A; first beat after the target's latency L; done = t + (2 h + n) A + L,
+//   and not
 //          before the previous read's end + n A (the R channel carries one burst at a time).
 //   issue: t(k) = max(ready, grant(k-1) + A, done(k-N)), per direction; completion is in order per direction.
-// Counters are unions of intervals per direction, in A: wait_first_beat counts only while the R channel is idle;
-// wait_b counts from a burst's last W beat, or the previous B when later, to its B.
-// `at` and `lt` share resolve(): `at` learns a burst's times from the base protocol (TLM_COMPLETED or BEGIN_RESP with
-// annotated delay), `lt` from the AxiTimingTarget that the b_transport handed back.
+// Counters are unions of intervals per direction, in A: wait_first_beat counts only while the R channel is
+// idle; wait_b counts from a burst's last W beat, or the previous B when later, to its B. `at` and `lt` share
+// resolve(): `at` learns a burst's times from the base protocol (TLM_COMPLETED or BEGIN_RESP with annotated
+// delay), `lt` from the AxiTimingTarget that the b_transport handed back.
 #include "models/axi/master_port.hpp"
 
 #include <algorithm>
@@ -30,8 +33,10 @@ std::uint64_t now_ps() { return sc_core::sc_time_stamp().value(); }
 
 void AxiMasterParams::declare(ParamRegistry& r, const std::string& at) {
   r.add(at + ".data_width_bits", data_width_bits, "bits", 32, 256, "AXI data width: 32, 64, 128 or 256");
-  r.add(at + ".max_burst_beats", max_burst_beats, "beats", 1, kAxiMaxBeats, "longest burst issued (AxLEN + 1)");
-  r.add(at + ".outstanding_reads", outstanding_reads, "bursts", 1, kMaxOutstanding, "unfinished read bursts allowed");
+  r.add(at + ".max_burst_beats", max_burst_beats, "beats", 1, kAxiMaxBeats,
+        "longest burst issued (AxLEN + 1)");
+  r.add(at + ".outstanding_reads", outstanding_reads, "bursts", 1, kMaxOutstanding,
+        "unfinished read bursts allowed");
   r.add(at + ".outstanding_writes", outstanding_writes, "bursts", 1, kMaxOutstanding,
         "unfinished write bursts allowed");
   r.add(at + ".qos", qos, "", 0, 15, "AxQOS, higher goes first when the interconnect arbitrates by qos");
@@ -44,21 +49,28 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
     bool is_write = false;
     std::uint64_t limit = 1;
     Ring<Transfer*> queue;
-    std::uint32_t offset = 0;        // bytes of the front transfer already issued
-    std::uint64_t ready_ps = 0;      // the front burst could go from here, limits aside
-    std::uint64_t next_issue = 0;    // address channel free
+    std::uint32_t offset = 0;      // bytes of the front transfer already issued
+    std::uint64_t ready_ps = 0;    // the front burst could go from here, limits aside
+    std::uint64_t next_issue = 0;  // address channel free
     bool waiting_grant = false;
-    std::uint64_t bursts = 0;        // issued so far
-    std::vector<std::uint64_t> done_of;  // done of the last `limit` bursts, by burst number
-    std::uint64_t channel_free = 0;  // W or R channel
+    std::uint64_t bursts = 0;            // issued so far
+    std::vector<std::uint64_t> done_of;  // done of the last `limit` bursts, in a circle
+    std::size_t slot = 0;                // the next burst's place in it
+    std::uint64_t channel_free = 0;      // W or R channel
     std::uint64_t prev_done = 0;
     Ring<std::pair<std::uint64_t, Transfer*>> lefts, dones;
-    std::uint64_t lt_from = 0;       // start of the last unbroken stretch of lt bursts
-    std::uint64_t gap_bursts = 0;    // lt bursts served before that stretch
+    std::uint64_t lt_from = 0;  // start of the last unbroken stretch of lt bursts
+    std::uint64_t tail = kNever;  // lt: what a burst's life has beyond its own beats on the channel
 
-    std::uint64_t limited_until() const { return done_of[bursts % limit]; }
+    std::uint64_t limited_until() const { return done_of[slot]; }
+    std::size_t take_slot() {
+      const std::size_t taken = slot;
+      slot = slot + 1 == limit ? 0 : slot + 1;
+      return taken;
+    }
     // statistics, in ps where they are times
-    std::uint64_t beats = 0, bytes = 0, wait_grant = 0, limited = 0, wait_first = 0, back_pressure = 0, wait_b = 0;
+    std::uint64_t beats = 0, bytes = 0, wait_grant = 0, limited = 0, wait_first = 0, back_pressure = 0,
+                  wait_b = 0;
     // waveforms only
     struct Live {
       std::uint64_t first, left, done;
@@ -71,6 +83,7 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
     AxiExtension axi;
     Transfer* transfer = nullptr;
     std::uint64_t number = 0;  // burst number in its direction
+    std::size_t slot = 0;      // its place in done_of
     std::uint64_t issued = 0;
     std::uint64_t epoch = 0;
     bool last = false;
@@ -102,8 +115,10 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
     const auto w = q.data_width_bits;
     if (w != 32 && w != 64 && w != 128 && w != 256)
       throw InputError(std::string(p.name()) + ".data_width_bits must be 32, 64, 128 or 256");
-    if (q.max_burst_beats < 1 || q.max_burst_beats > kAxiMaxBeats || !q.outstanding_reads || !q.outstanding_writes)
-      throw InputError(std::string(p.name()) + ": max_burst_beats is 1 to 256, outstanding limits at least 1");
+    if (q.max_burst_beats < 1 || q.max_burst_beats > kAxiMaxBeats || !q.outstanding_reads ||
+        !q.outstanding_writes)
+      throw InputError(std::string(p.name()) +
+                       ": max_burst_beats is 1 to 256, outstanding limits at least 1");
     address_mask = q.address_bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << q.address_bits) - 1;
     directions[1].is_write = true;
     directions[0].limit = q.outstanding_reads;
@@ -157,9 +172,9 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
     busy_start = busy_until = issued;
   }
 
-  /// Settles channels, order and counters of a burst whose times are known; `done_ps` becomes the in-order end and
-  /// `last_ps` of a write the instant its last beat left the master.
-  void resolve(Direction& d, AxiBurstTiming& b, std::uint64_t number) {
+  /// Settles channels, order and counters of a burst whose times are known; `done_ps` becomes the in-order
+  /// end and `last_ps` of a write the instant its last beat left the master.
+  void resolve(Direction& d, AxiBurstTiming& b, std::size_t slot) {
     const std::uint64_t data = b.beats * period();
     d.wait_grant += b.granted_ps - b.issued_ps;
     if (d.is_write) {
@@ -178,7 +193,7 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
       d.channel_free = b.done_ps;
     }
     d.prev_done = b.done_ps;
-    d.done_of[number % d.limit] = b.done_ps;
+    d.done_of[slot] = b.done_ps;
     busy_until = std::max(busy_until, b.done_ps);
   }
 
@@ -191,9 +206,8 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
 
   void issue(Direction& d, std::uint64_t now) {
     Transfer& transfer = *d.queue.front();
-    const BurstPart part =
-        next_burst(transfer.address + d.offset, transfer.bytes - d.offset, beat_bytes,
-                   static_cast<std::uint32_t>(params.max_burst_beats), allowed);
+    const BurstPart part = next_burst(transfer.address + d.offset, transfer.bytes - d.offset, beat_bytes,
+                                      static_cast<std::uint32_t>(params.max_burst_beats), allowed);
     d.limited += now - std::max(d.ready_ps, d.next_issue);
     Transaction& t = take();
     t.set_command(d.is_write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
@@ -211,12 +225,13 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
     t.axi.first_beat = at_ps(d.is_write ? start : 0);
     t.axi.last_beat = at_ps(d.is_write ? start + part.beats * period() : 0);
     t.transfer = &transfer;
-    t.number = d.bursts;
+    t.number = d.bursts++;
     t.issued = now;
     t.epoch = epoch;
     open_busy(now);
     count(d, part);
-    d.done_of[d.bursts++ % d.limit] = kNever;
+    t.slot = d.take_slot();
+    d.done_of[t.slot] = kNever;
     ++unresolved;
     ++transfer.bursts_open;
     if (ctx.trace.on()) ctx.trace.change(d.trace_outstanding, at_ps(now), ++d.outstanding);
@@ -275,15 +290,18 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
   }
 
   void respond(Direction& d, Transaction& t, std::uint64_t done) {
-    AxiBurstTiming b{.address = t.get_address(), .bytes = t.get_data_length(), .beats = t.axi.beats,
-                     .is_write = d.is_write, .issued_ps = t.issued};
+    AxiBurstTiming b{.address = t.get_address(),
+                     .bytes = t.get_data_length(),
+                     .beats = t.axi.beats,
+                     .is_write = d.is_write,
+                     .issued_ps = t.issued};
     b.granted_ps = std::max<std::uint64_t>(t.axi.granted.value(), t.issued);
     b.path_ps = t.axi.path.value();
     b.first_ps = t.axi.first_beat.value();
     b.last_ps = t.axi.last_beat.value();
     b.done_ps = align(done);
     if (d.waiting_grant && t.number + 1 == d.bursts) grant(d, b.granted_ps);
-    resolve(d, b, t.number);
+    resolve(d, b, t.slot);
     --unresolved;
     if (ctx.trace.on()) d.live.push({b.first_ps, d.is_write ? b.last_ps : 0, b.done_ps});
     if (t.epoch != epoch) return;
@@ -363,8 +381,8 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
   const AxiCounters& totals() const {
     const auto in_cycles = [this](std::uint64_t ps) { return clock.cycles_in(at_ps(ps)); };
     const auto& [r, w] = directions;
-    counters.read_bursts = r.bursts + r.gap_bursts;
-    counters.write_bursts = w.bursts + w.gap_bursts;
+    counters.read_bursts = r.bursts;
+    counters.write_bursts = w.bursts;
     counters.read_beats = r.beats;
     counters.write_beats = w.beats;
     counters.read_bytes = r.bytes;
@@ -380,8 +398,8 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
   }
 
   // --- lt style ---
-  bool move_lt(Direction& d, std::uint64_t address, std::byte* data, std::uint32_t bytes, std::span<LtPiece> pieces,
-               AxiTimingTarget*& timing, sc_time& delay) {
+  bool move_lt(Direction& d, std::uint64_t address, std::byte* data, std::uint32_t bytes,
+               std::span<LtPiece> pieces, AxiTimingTarget*& timing, sc_time& delay) {
     Transaction& t = take();
     t.set_command(d.is_write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
     t.set_address(address & address_mask);
@@ -406,8 +424,12 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
                         std::uint64_t delay, std::uint64_t& left) {
     const std::uint64_t free = std::max(ready, d.next_issue);
     const std::uint64_t issued = std::max(free, d.limited_until());
-    AxiBurstTiming b{.address = part.address & address_mask, .bytes = part.bytes, .beats = part.beats,
-                     .is_write = d.is_write, .issued_ps = issued, .w_free_ps = d.channel_free};
+    AxiBurstTiming b{.address = part.address & address_mask,
+                     .bytes = part.bytes,
+                     .beats = part.beats,
+                     .is_write = d.is_write,
+                     .issued_ps = issued,
+                     .w_free_ps = d.channel_free};
     b.granted_ps = issued;
     const std::uint64_t start = std::max(issued, d.channel_free);
     b.first_ps = d.is_write ? start : 0;
@@ -416,24 +438,61 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
       timing->time_burst(b);
     } else {  // a target that knows no bursts: its annotated delay is the latency
       b.first_ps = d.is_write ? b.first_ps : issued + delay;
-      b.done_ps = align((d.is_write ? b.last_ps : b.first_ps + part.beats * period()) + (d.is_write ? delay : 0));
+      b.done_ps =
+          align((d.is_write ? b.last_ps : b.first_ps + part.beats * period()) + (d.is_write ? delay : 0));
     }
     d.limited += issued - free;
     open_busy(issued);
     count(d, part);
-    resolve(d, b, d.bursts++);
+    ++d.bursts;
+    resolve(d, b, d.take_slot());
     d.next_issue = b.granted_ps + period();
     left = d.is_write ? b.last_ps : b.done_ps;
+    d.tail = b.done_ps - (d.is_write ? left : issued + part.beats * period());
     return b.done_ps;
   }
 
-  void time_piece(Direction& d, std::uint64_t address, LtPiece& piece, AxiTimingTarget* timing, std::uint64_t delay) {
+  /// How many full bursts of `piece` from `offset` on follow each other without a gap: the channel is the limit, not the
+  /// outstanding bursts, so that their ends stand one burst time apart. 1: look at them one by one.
+  std::uint32_t streaming(const Direction& d, std::uint64_t address, std::uint32_t bytes) const {
+    const std::uint32_t burst_bytes = static_cast<std::uint32_t>(params.max_burst_beats) * beat_bytes;
+    if (!allowed.undefined || d.tail == kNever || ctx.trace.on() || address % beat_bytes != 0) return 1;
+    const std::uint64_t to_4k = 4096 - address % 4096;
+    const std::uint64_t n = std::min<std::uint64_t>(bytes, to_4k) / burst_bytes;
+    const bool held_up = d.tail > (d.limit - 1) * params.max_burst_beats * period();
+    return n > d.limit || held_up ? 1 : static_cast<std::uint32_t>(std::max<std::uint64_t>(n, 1));
+  }
+
+  /// `n` streaming bursts timed as one and booked as n.
+  std::uint64_t time_stream(Direction& d, std::uint64_t address, std::uint32_t n, std::uint64_t ready,
+                            AxiTimingTarget* timing, std::uint64_t delay, std::uint64_t& left) {
+    const auto beats = static_cast<std::uint32_t>(params.max_burst_beats);
+    const std::uint64_t one = beats * period(), tail = d.tail;
+    const std::uint64_t done =
+        time_lt(d, {address, n * beats * beat_bytes, n * beats}, ready, timing, delay, left);
+    for (std::uint32_t i = 1; i < n; ++i) d.done_of[d.take_slot()] = done - one * (n - 1 - i);
+    d.done_of[(d.slot + d.limit - n) % d.limit] = done - one * (n - 1);
+    d.bursts += n - 1;
+    d.next_issue += (n - 1) * period();
+    if (d.is_write) d.wait_b += (n - 1) * std::min(tail, one);
+    return done;
+  }
+
+  void time_piece(Direction& d, std::uint64_t address, LtPiece& piece, AxiTimingTarget* timing,
+                  std::uint64_t delay) {
     const std::uint64_t ready = align(piece.ready.value());
     if (ready > d.prev_done) d.lt_from = ready;
     const auto max_beats = static_cast<std::uint32_t>(params.max_burst_beats);
     std::uint64_t left = ready, done = ready;
     for (std::uint32_t offset = 0; offset < piece.bytes;) {
-      const BurstPart part = next_burst(address + offset, piece.bytes - offset, beat_bytes, max_beats, allowed);
+      const std::uint32_t n = timing ? streaming(d, address + offset, piece.bytes - offset) : 1;
+      if (n > 1) {
+        done = time_stream(d, address + offset, n, ready, timing, delay, left);
+        offset += n * max_beats * beat_bytes;
+        continue;
+      }
+      const BurstPart part =
+          next_burst(address + offset, piece.bytes - offset, beat_bytes, max_beats, allowed);
       done = time_lt(d, part, ready, timing, delay, left);
       offset += part.bytes;
     }
@@ -441,7 +500,8 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
     piece.done = at_ps(done);
   }
 
-  /// After a failed run: the same bursts one by one, so that the good ones move their data and the bad are found.
+  /// After a failed run: the same bursts one by one, so that the good ones move their data and the bad are
+  /// found.
   bool run_by_burst(Direction& d, std::uint64_t address, std::byte* data, std::span<LtPiece> pieces,
                     std::uint64_t* error_address) {
     bool good = true;
@@ -450,7 +510,8 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
       const std::uint64_t ready = align(piece.ready.value());
       std::uint64_t left = ready, done = ready;
       for (std::uint32_t offset = 0; offset < piece.bytes;) {
-        const BurstPart part = next_burst(address + offset, piece.bytes - offset, beat_bytes, max_beats, allowed);
+        const BurstPart part =
+            next_burst(address + offset, piece.bytes - offset, beat_bytes, max_beats, allowed);
         AxiTimingTarget* timing = nullptr;
         sc_time delay;
         if (!move_lt(d, part.address, data + offset, part.bytes, {}, timing, delay)) {
@@ -469,18 +530,18 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
     return good;
   }
 
-  /// A small access whose instant lies before what this direction has already reserved (a descriptor fetched ahead
-  /// while data wait for the card): it is timed on its own and leaves the reservations as they were.
+  /// A small access whose instant lies before what this direction has already reserved (a descriptor fetched
+  /// ahead while data wait for the card): it is timed on its own and leaves the reservations as they were.
   bool run_in_gap(Direction& d, std::uint64_t address, std::byte* data, LtPiece& piece) {
-    const std::uint64_t bursts = d.bursts, issue = d.next_issue, channel = d.channel_free, done = d.prev_done;
+    const std::size_t slot = d.slot;
+    const std::uint64_t issue = d.next_issue, channel = d.channel_free, done = d.prev_done;
     const std::uint64_t from = d.lt_from;
     gap_done.assign(d.limit, 0);
     std::swap(d.done_of, gap_done);
     d.next_issue = d.channel_free = d.prev_done = 0;
     const bool good = run_lt(d, address, data, {&piece, 1}, nullptr);
     std::swap(d.done_of, gap_done);
-    d.gap_bursts += d.bursts - bursts;
-    d.bursts = bursts;
+    d.slot = slot;
     d.next_issue = issue;
     d.channel_free = channel;
     d.prev_done = done;
@@ -525,7 +586,8 @@ const AxiMasterParams& AxiMasterPort::params() const { return impl_->params; }
 void AxiMasterPort::step() { impl_->step(); }
 
 void AxiMasterPort::start(Transfer& transfer) {
-  if (transfer.bytes == 0) throw std::invalid_argument("AxiMasterPort::start: a transfer has at least one byte");
+  if (transfer.bytes == 0)
+    throw std::invalid_argument("AxiMasterPort::start: a transfer has at least one byte");
   Impl::Direction& d = impl_->directions[transfer.is_write];
   transfer.error = transfer.all_issued = false;
   transfer.bursts_open = 0;

@@ -1,7 +1,9 @@
-// AXI master port: what a DMA engine holds. Splits transfers into bursts (4 KiB, maximum length, data width, allowed
-// INCR lengths), keeps 1..N reads and writes outstanding, and counts why it waited.
-// Timing (contract "AXI"): see the formulas at the top of master_port.cpp.
+// AXI master port: what a DMA engine holds. Splits transfers into bursts (4 KiB, maximum length, data width,
+// allowed INCR lengths), keeps 1..N reads and writes outstanding, and counts why it waited. Timing (contract
+// "AXI"): see the formulas at the top of master_port.cpp.
 #pragma once
+
+#include <tlm_utils/simple_initiator_socket.h>
 
 #include <cstdint>
 #include <memory>
@@ -9,7 +11,6 @@
 #include <string>
 #include <systemc>
 #include <tlm>
-#include <tlm_utils/simple_initiator_socket.h>
 #include <vector>
 
 #include "models/axi/axi_extension.hpp"
@@ -30,7 +31,8 @@ struct AxiMasterParams {
 };
 
 struct AxiCounters {  // in AXI cycles except where said
-  std::uint64_t read_bursts = 0, write_bursts = 0, read_beats = 0, write_beats = 0, read_bytes = 0, write_bytes = 0;
+  std::uint64_t read_bursts = 0, write_bursts = 0, read_beats = 0, write_beats = 0, read_bytes = 0,
+                write_bytes = 0;
   std::uint64_t busy = 0;                 ///< at least one burst unfinished
   std::uint64_t wait_grant = 0;           ///< address not yet accepted by the interconnect
   std::uint64_t limited_outstanding = 0;  ///< a burst is ready to go but N are unfinished
@@ -48,7 +50,7 @@ class AxiMasterPort : public sc_core::sc_module {
     std::byte* data = nullptr;
     std::uint32_t bytes = 0;
     std::uint32_t id = 0;
-    bool error = false;         ///< out: DECERR or SLVERR on any burst
+    bool error = false;  ///< out: DECERR or SLVERR on any burst
     std::uint64_t error_address = 0;
     void* user = nullptr;
     // port's own
@@ -68,20 +70,23 @@ class AxiMasterPort : public sc_core::sc_module {
 
   tlm_utils::simple_initiator_socket<AxiMasterPort> socket;
 
-  AxiMasterPort(sc_core::sc_module_name name, Context& ctx, ClockDomain& clock, const AxiMasterParams& params);
+  AxiMasterPort(sc_core::sc_module_name name, Context& ctx, ClockDomain& clock,
+                const AxiMasterParams& params);
   ~AxiMasterPort() override;
 
   void set_client(Client& client);
   void set_allowed_bursts(const BurstSet& set);
 
-  /// `at` style: queues a transfer, in order per direction. It starts on the next AXI edge when bursts are free.
+  /// `at` style: queues a transfer, in order per direction. It starts on the next AXI edge when bursts are
+  /// free.
   void start(Transfer& transfer);
   /// Drops what has not been issued yet; bursts under way end silently (no callback for their transfers).
   void abort();
   bool idle() const;
 
-  /// `lt` style: moves a contiguous run at once by reservation. pieces[] give when each part is ready and receive when
-  /// it left and was done; they add up to `bytes`. Returns false on a bus error (then `error_address` tells where).
+  /// `lt` style: moves a contiguous run at once by reservation. pieces[] give when each part is ready and
+  /// receive when it left and was done; they add up to `bytes`. Returns false on a bus error (then
+  /// `error_address` tells where).
   bool run_lt(bool is_write, std::uint64_t address, std::byte* data, std::span<LtPiece> pieces,
               std::uint64_t* error_address = nullptr);
   /// `lt` style counterpart of a small single read or write (a descriptor): returns when it is done.
@@ -94,7 +99,8 @@ class AxiMasterPort : public sc_core::sc_module {
  private:
   SC_HAS_PROCESS(AxiMasterPort);
   void step();
-  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& trans, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& trans, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay);
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -1,5 +1,7 @@
-// A shared resource as a next-free time. It remembers where its last unbroken busy stretch began, so that a request
-// for an earlier instant (temporal decoupling, another channel) that fits before the stretch does not queue behind it.
+// A shared resource as a next-free time. It remembers its last unbroken busy stretch and the gap before it,
+// so that a request for an earlier instant (temporal decoupling, another channel) that fits there does not
+// queue behind what is reserved for later. Before the stretch but one it is taken as free: in order traffic
+// never asks there.
 #pragma once
 
 #include <algorithm>
@@ -11,20 +13,37 @@ class Reservation {
  public:
   /// Takes the resource for `duration_ps` at or after `at_ps`; returns the start.
   std::uint64_t take(std::uint64_t at_ps, std::uint64_t duration_ps) {
-    if (at_ps + duration_ps <= from_) return at_ps;
+    return take_before(at_ps, duration_ps) ? at_ps : append(at_ps, duration_ps);
+  }
+  /// Takes it after everything that is reserved.
+  std::uint64_t append(std::uint64_t at_ps, std::uint64_t duration_ps) {
     const std::uint64_t start = std::max(at_ps, until_);
-    if (start > until_) from_ = start;
+    if (start > until_) {
+      older_ = from_;
+      gap_ = until_;
+      from_ = start;
+    }
     until_ = start + duration_ps;
     return start;
   }
+  /// Places a request before the last stretch when it fits there; `at_ps` becomes its start.
+  bool take_before(std::uint64_t& at_ps, std::uint64_t duration_ps) {
+    if (at_ps + duration_ps > from_) return false;
+    if (at_ps + duration_ps <= older_) return true;
+    const std::uint64_t start = std::max(at_ps, gap_);
+    if (start + duration_ps > from_) return false;
+    gap_ = start + duration_ps;
+    at_ps = start;
+    return true;
+  }
   /// Prolongs the reservation that ended last.
   void extend(std::uint64_t until_ps) { until_ = std::max(until_, until_ps); }
-  /// True when a request of that length at that instant lies before the stretch.
-  bool fits_before(std::uint64_t at_ps, std::uint64_t duration_ps) const { return at_ps + duration_ps <= from_; }
   std::uint64_t until() const { return until_; }
 
  private:
-  std::uint64_t from_ = 0, until_ = 0;
+  std::uint64_t older_ = 0;           // start of the stretch but one
+  std::uint64_t gap_ = 0, from_ = 0;  // the gap before the last stretch
+  std::uint64_t until_ = 0;           // its end
 };
 
 }  // namespace vp

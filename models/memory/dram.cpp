@@ -47,14 +47,26 @@ Dram::Dram(sc_core::sc_module_name name, ClockDomain& clock, const DramParams& p
 
 Dram::Dram(sc_core::sc_module_name module_name, ClockDomain& clock, const DramParams& p,
            const std::vector<MemoryBank>& banks)
-    : MemoryTarget(module_name, clock, banks), params_(p), rcd_(to_ps(p.t_rcd_ns)), rp_(to_ps(p.t_rp_ns)),
-      cl_(to_ps(p.t_cl_ns)), wl_(to_ps(p.t_wl_ns)), wr_(to_ps(p.t_wr_ns)), wtr_(to_ps(p.t_wtr_ns)),
-      rtw_(to_ps(p.t_rtw_ns)), rfc_(to_ps(p.t_rfc_ns)), refi_(to_ps(p.t_refi_ns)),
-      controller_(to_ps(p.controller_ns)), burst_bytes_(p.burst_length * p.bus_bits / 8) {
+    : MemoryTarget(module_name, clock, banks),
+      params_(p),
+      rcd_(to_ps(p.t_rcd_ns)),
+      rp_(to_ps(p.t_rp_ns)),
+      cl_(to_ps(p.t_cl_ns)),
+      wl_(to_ps(p.t_wl_ns)),
+      wr_(to_ps(p.t_wr_ns)),
+      wtr_(to_ps(p.t_wtr_ns)),
+      rtw_(to_ps(p.t_rtw_ns)),
+      rfc_(to_ps(p.t_rfc_ns)),
+      refi_(to_ps(p.t_refi_ns)),
+      controller_(to_ps(p.controller_ns)) {
   const std::string at = name();
   if (!std::has_single_bit(p.row_bytes)) throw InputError(at + ".row_bytes must be a power of two");
   if (!std::has_single_bit(p.banks)) throw InputError(at + ".banks must be a power of two");
-  if (!p.data_rate_mtps || !burst_bytes_) throw InputError(at + ": data rate, bus width and burst length must be > 0");
+  const std::uint64_t burst_bytes = p.burst_length * p.bus_bits / 8;
+  if (!std::has_single_bit(burst_bytes))
+    throw InputError(at + ": burst_length x bus_bits must be a power of two");
+  if (p.data_rate_mtps == 0) throw InputError(at + ".data_rate_mtps must be at least 1");
+  burst_shift_ = static_cast<unsigned>(std::countr_zero(burst_bytes));
   if (refi_ != 0 && refi_ <= rfc_) throw InputError(at + ".t_refi_ns must exceed t_rfc_ns");
   if (p.write_buffer == 0) throw InputError(at + ".write_buffer must be at least 1");
   burst_ps_ = p.burst_length * 1'000'000 / p.data_rate_mtps;
@@ -99,20 +111,23 @@ std::uint64_t Dram::column_command(std::uint64_t address, std::uint64_t at, Bank
 
 /// The DRAM data bus's slot of one burst whose request reaches the controller at `at`.
 Dram::Slot Dram::access(std::uint64_t address, std::uint32_t bytes, std::uint64_t at, bool is_write) {
-  const std::uint64_t first = address / burst_bytes_, last = (address + bytes - 1) / burst_bytes_;
+  const std::uint64_t first = address >> burst_shift_, last = (address + bytes - 1) >> burst_shift_;
   std::uint64_t duration = (last - first + 1) * burst_ps_;
   if (limit_ps_per_byte_ > 0)
     duration = std::max(duration, static_cast<std::uint64_t>(std::llround(limit_ps_per_byte_ * bytes)));
   Bank* bank = nullptr;
   const std::uint64_t command = column_command(address, after_refresh(at + controller_), bank);
   std::uint64_t start = command + (is_write ? wl_ : cl_);
-  if (!bus_.fits_before(start, duration)) {
+  // In front of what is reserved for later only with room to turn the bus.
+  if (!bus_.take_before(start, duration + wtr_ + cl_)) {
     if (is_write != bus_written_ && bus_.until() > 0) {
       // Write to read counts from the last write data to the command, so the read latency comes on top.
-      start = std::max(start, bus_.until() + (is_write ? rtw_ : wtr_ + cl_));
+      // Nothing else may use the bus while it turns.
+      const std::uint64_t turned = bus_.until() + (is_write ? rtw_ : wtr_ + cl_);
+      if (start < turned) bus_.extend(turned);
       ++counters_.turnarounds;
     }
-    start = bus_.take(start, duration);
+    start = bus_.append(start, duration);
     bus_written_ = is_write;
   }
   bank->ready = std::max(bank->ready, start + duration + (is_write ? wr_ : 0));
@@ -131,7 +146,8 @@ void Dram::time_burst(AxiBurstTiming& burst) {
     burst.done_ps = burst.last_ps;
     return;
   }
-  std::uint64_t& oldest = written_[writes_++ % written_.size()];
+  std::uint64_t& oldest = written_[write_slot_];
+  if (++write_slot_ == written_.size()) write_slot_ = 0;
   if (oldest > burst.last_ps) burst.last_ps = align(oldest);
   oldest = access(burst.address, burst.bytes, burst.last_ps, true).end;
   burst.done_ps = burst.last_ps + params_.accept_cycles * period();

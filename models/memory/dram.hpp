@@ -1,13 +1,17 @@
 // DRAM controller and devices, by reservation: no events, closed form per burst.
-// Modelled: open-page policy with row hit, miss and conflict per bank, CAS and write latency, write recovery, the shared
-// data bus with read/write turnaround, all-bank refresh at fixed instants, a posted write buffer, a bandwidth limit.
-// Not modelled: command bus occupancy, tRAS/tRRD/tFAW, per-bank refresh, reordering of requests, ECC, power states.
-// Defaults: LPDDR4-3200 x32 as two 16-bit channels in lockstep (JESD209-4D, speed bin 3200, 8 Gb per channel).
+// Modelled: open-page policy with row hit, miss and conflict per bank, CAS and write latency, write recovery,
+// the shared data bus with read/write turnaround, all-bank refresh at fixed instants, a posted write buffer,
+// a bandwidth limit. Not modelled: command bus occupancy, tRAS/tRRD/tFAW, per-bank refresh, reordering of
+// requests, ECC, power states. Defaults: LPDDR4-3200 x32 as two 16-bit channels in lockstep (JESD209-4D,
+// speed bin 3200, 8 Gb per channel).
 //   read:  c = arrival + controller (+ refresh end); activate and precharge as the bank needs; data start at
-//          max(c + t_CL, bus free + turnaround); first AXI beat = edge at or after data start + one DRAM burst.
-//   write: buffered; B leaves `accept_cycles` after the last W beat. When the buffer is full the last beat is held back
+//          max(c + t_CL, bus free + turnaround); first AXI beat = edge at or after data start + one DRAM
+//          burst.
+//   write: buffered; B leaves `accept_cycles` after the last W beat. When the buffer is full the last beat is
+//   held back
 //          until its oldest entry is in the array. The array write takes the bus like a read, with t_WL.
-// A request for an instant before the bus's last busy stretch that fits there is served there (temporal decoupling).
+// A request for an instant before the bus's last busy stretch that fits there is served there (temporal
+// decoupling).
 #pragma once
 
 #include <string>
@@ -37,9 +41,9 @@ struct DramParams {
   double t_rfc_ns = 280;                             ///< tRFCab, 8 Gb per channel
   double t_refi_ns = 3904;                           ///< tREFI
   double controller_ns = 20;                         ///< queue, mapping, PHY: one way, request side (choice)
-  std::uint64_t accept_cycles = 2;                   ///< A: last W beat to B while the buffer has room (choice)
-  std::uint64_t write_buffer = 16;                   ///< bursts (choice)
-  std::uint64_t bandwidth_limit = 0;                 ///< bytes/s, 0: none
+  std::uint64_t accept_cycles = 2;    ///< A: last W beat to B while the buffer has room (choice)
+  std::uint64_t write_buffer = 16;    ///< bursts (choice)
+  std::uint64_t bandwidth_limit = 0;  ///< bytes/s, 0: none
   void declare(ParamRegistry& r, const std::string& at);
 };
 
@@ -79,15 +83,15 @@ class Dram : public MemoryTarget {
 
   DramParams params_;
   std::uint64_t rcd_, rp_, cl_, wl_, wr_, wtr_, rtw_, rfc_, refi_, controller_;  // ps
-  std::uint64_t burst_bytes_, burst_ps_;
+  std::uint64_t burst_ps_;
   double limit_ps_per_byte_ = 0;
-  unsigned row_shift_, bank_shift_;
+  unsigned row_shift_, bank_shift_, burst_shift_;
   std::vector<Bank> banks_;
   Reservation bus_;
   bool bus_written_ = false;
   std::uint64_t epoch_ = 0, epoch_from_ = 0;  // the refresh interval looked up last
   std::vector<std::uint64_t> written_;        // ends of the last `write_buffer` array writes
-  std::uint64_t writes_ = 0;
+  std::size_t write_slot_ = 0;
   DramCounters counters_;
 };
 

@@ -14,11 +14,13 @@ HostMemory::HostMemory(const std::vector<MemoryBank>& banks) {
       throw std::invalid_argument(fmt::format("memory bank at {:#x}: empty or past 2^64", b.base));
     for (const Mapped& m : banks_)
       if (b.base < m.range.base + m.range.size && m.range.base < b.base + b.size)
-        throw std::invalid_argument(fmt::format("memory banks at {:#x} and {:#x} overlap", m.range.base, b.base));
-    void* host = mmap(nullptr, b.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        throw std::invalid_argument(
+            fmt::format("memory banks at {:#x} and {:#x} overlap", m.range.base, b.base));
+    void* host =
+        mmap(nullptr, b.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (host == MAP_FAILED)
-      throw std::runtime_error(fmt::format("memory bank at {:#x}: the host has no {} bytes of address space", b.base,
-                                           b.size));
+      throw std::runtime_error(
+          fmt::format("memory bank at {:#x}: the host has no {} bytes of address space", b.base, b.size));
     banks_.push_back({b, static_cast<std::byte*>(host)});
   }
 }

@@ -9,7 +9,8 @@ constexpr std::uint32_t kPlainBeatBytes = 8;  // a master without AXI attributes
 
 }  // namespace
 
-MemoryTarget::MemoryTarget(sc_core::sc_module_name name, ClockDomain& clock, const std::vector<MemoryBank>& banks)
+MemoryTarget::MemoryTarget(sc_core::sc_module_name name, ClockDomain& clock,
+                           const std::vector<MemoryBank>& banks)
     : sc_module(name), socket("socket"), clock_(clock), memory_(banks) {
   socket.register_nb_transport_fw(this, &MemoryTarget::nb_transport_fw);
   socket.register_b_transport(this, &MemoryTarget::b_transport);
@@ -38,8 +39,11 @@ bool MemoryTarget::move(tlm::tlm_generic_payload& trans) {
 /// When the one burst that `trans` is ends at this port; its address arrives at `at`.
 std::uint64_t MemoryTarget::end_of(tlm::tlm_generic_payload& trans, AxiExtension* axi, std::uint64_t at) {
   const std::uint32_t plain = (trans.get_data_length() + kPlainBeatBytes - 1) / kPlainBeatBytes;
-  AxiBurstTiming burst{.address = trans.get_address(), .bytes = trans.get_data_length(),
-                       .beats = axi ? axi->beats : plain, .is_write = trans.is_write(), .issued_ps = at};
+  AxiBurstTiming burst{.address = trans.get_address(),
+                       .bytes = trans.get_data_length(),
+                       .beats = axi ? axi->beats : plain,
+                       .is_write = trans.is_write(),
+                       .issued_ps = at};
   burst.last_ps = at + burst.beats * period();
   if (axi && burst.is_write && axi->last_beat.value() > at) burst.last_ps = axi->last_beat.value();
   time_burst(burst);

@@ -1,13 +1,15 @@
-// What SRAM and DRAM share: a TLM-2.0 target socket over a HostMemory. The derived model answers one question, when a
-// burst ends (AxiTimingTarget); the rest is data. Base protocol: BEGIN_REQ is answered by TLM_COMPLETED with annotated
-// delay (early completion), so no events are needed. Data move when the request is granted, not at its last beat.
-// b_transport: with pieces (`lt`) no delay is added and the timing is handed out; otherwise the delay of one burst.
-// Errors: beyond the banks TLM_ADDRESS_ERROR_RESPONSE; byte enables TLM_BYTE_ENABLE_ERROR_RESPONSE.
+// What SRAM and DRAM share: a TLM-2.0 target socket over a HostMemory. The derived model answers one
+// question, when a burst ends (AxiTimingTarget); the rest is data. Base protocol: BEGIN_REQ is answered by
+// TLM_COMPLETED with annotated delay (early completion), so no events are needed. Data move when the request
+// is granted, not at its last beat. b_transport: with pieces (`lt`) no delay is added and the timing is
+// handed out; otherwise the delay of one burst. Errors: beyond the banks TLM_ADDRESS_ERROR_RESPONSE; byte
+// enables TLM_BYTE_ENABLE_ERROR_RESPONSE.
 #pragma once
+
+#include <tlm_utils/simple_target_socket.h>
 
 #include <systemc>
 #include <tlm>
-#include <tlm_utils/simple_target_socket.h>
 
 #include "models/axi/axi_extension.hpp"
 #include "models/core/clock.hpp"

@@ -1,8 +1,8 @@
 // On-chip SRAM behind an AXI port.
-// Modelled: data, address-to-first-beat latency of reads, accept latency of writes, both pipelined and constant.
-// Not modelled: banks, ECC, narrow-write read-modify-write.
-// Timing: first R beat `first_beat_cycles` after AR at the port, then 1 A per beat; B leaves `accept_cycles` after the
-// last W beat. One beat per A is kept by the interconnect's target port.
+// Modelled: data, address-to-first-beat latency of reads, accept latency of writes, both pipelined and
+// constant. Not modelled: banks, ECC, narrow-write read-modify-write. Timing: first R beat
+// `first_beat_cycles` after AR at the port, then 1 A per beat; B leaves `accept_cycles` after the last W
+// beat. One beat per A is kept by the interconnect's target port.
 #pragma once
 
 #include <string>
