@@ -72,6 +72,23 @@ void NativeCore::suspend_for_irq(sc_time d) {
   active_core = this;
 }
 
+/// Sleeps until the line rises, `deadline`, or an earlier alarm that is still set: the caller looks again. Deadlines are
+/// seconds ahead and nearly always unused; the kernel keeps an unused timed wait until its time comes, so each sleep
+/// leaving one behind would fill its queue. One alarm serves them all.
+void NativeCore::sleep_until(sc_time deadline, sc_time now) {
+  if (deadline == sc_core::sc_max_time()) return suspend_for_irq(deadline);
+  if (alarm_at_ <= now || alarm_at_ > deadline) {
+    alarm_.cancel();
+    alarm_.notify(deadline - now);
+    alarm_at_ = deadline;
+  }
+  active_core = nullptr;
+  sleeping_ = true;
+  sc_core::wait(alarm_ | irq_event_);
+  sleeping_ = false;
+  active_core = this;
+}
+
 void NativeCore::enter(State state, sc_time at) {
   ctx_.trace.change_state(state_signal_, at, kStateNames[static_cast<std::size_t>(state)]);
 }
@@ -170,7 +187,7 @@ bool NativeCore::wait_for_interrupt(sc_time deadline) {
   while (!line_) {
     const sc_time now = sc_core::sc_time_stamp();
     if (now >= deadline) break;
-    suspend_for_irq(deadline == sc_core::sc_max_time() ? deadline : deadline - now);
+    sleep_until(deadline, now);
   }
   local_ = sc_core::sc_time_stamp();
   enter(State::run, local_);

@@ -67,6 +67,7 @@ class NativeCore : public Cpu {
   // suspension: every wait goes through these, so that active() is right after each
   void suspend(sc_time d);
   void suspend_for_irq(sc_time d);
+  void sleep_until(sc_time deadline, sc_time now);
   // time
   bool can_take() const { return irq_enabled_ && !in_handler_ && handler_; }
   void spend(sc_time d);
@@ -98,6 +99,8 @@ class NativeCore : public Cpu {
   bool in_handler_ = false;
   bool line_ = false;
   bool sleeping_ = false;  ///< in a wait that irq_event_ ends
+  sc_core::sc_event alarm_;
+  sc_time alarm_at_;  ///< when alarm_ is set for; not after the kernel's time: it is not set
   sc_core::sc_event irq_event_, never_, halted_event_;
   bool halted_ = false;
   int exit_status_ = 0;

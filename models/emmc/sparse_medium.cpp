@@ -41,7 +41,7 @@ SparseMedium::Chunk& SparseMedium::make_chunk(std::uint64_t lba) {
   Region& r = make_region(lba);
   const std::uint64_t c = lba / kChunkBlocks % kRegionChunks;
   if (!r.chunks[c]) {
-    r.chunks[c] = std::make_unique<Chunk>();
+    r.chunks[c] = std::make_unique_for_overwrite<Chunk>();
     if (r.erased[c]) r.chunks[c]->erased.set();
   }
   return *r.chunks[c];
