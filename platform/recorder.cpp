@@ -38,7 +38,7 @@ void Recorder::cpu_event(hal::Event what, std::uint32_t id, std::uint64_t a, std
       io_end(id, a, now);
       break;
     case hal::Event::request_begin:
-      request_begin(id, a, now);
+      if (c != 0) request_begin(id, a, now);  // a cache flush moves no data: Linux counts it apart
       break;
     case hal::Event::request_end:
       request_end(id, now);

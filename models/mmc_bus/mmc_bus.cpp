@@ -43,8 +43,10 @@ void MmcBus::attach(Host& host, MmcCard& card) {
 }
 
 void MmcBus::set_clock(double hz) {
+  const bool was_stopped = !running_;
   running_ = hz > 0;
   if (running_) clock_.set_frequency(hz, sc_time_stamp());
+  if (running_ && was_stopped) clock_.restart_at(sc_time_stamp());
   ctx_.trace.change_real(t_clock_, sc_time_stamp(), hz / 1e6);
 }
 

@@ -220,3 +220,76 @@ TEST_CASE("Auto CMD12 follows the data; Transfer Complete waits for its response
   CHECK(b.run_to_end() - t == cycles(data_in_memory + 48 + N_CR + 48 + C));
   CHECK(b.card.seen.back().index == 12);
 }
+
+namespace {
+
+struct ModeCase {
+  const char* name;
+  std::uint64_t divider;  // card clock = 200 MHz / (2 N), N = 0: 200 MHz
+  LineMode lines;
+  unsigned uhs;
+  std::uint64_t frame, n_cr, gap;
+};
+// Clocks as this base divides them: identification 400 kHz, legacy 25 MHz, HS and DDR52 50 MHz, HS200 and HS400 200 MHz.
+constexpr ModeCase kModes[] = {
+    {"identification", 250, {1, false}, kUhsLegacy, 4114, 8, 8}, {"legacy x1", 4, {1, false}, kUhsLegacy, 4114, 8, 8},
+    {"legacy x4", 4, {4, false}, kUhsLegacy, 1042, 8, 8},        {"legacy x8", 4, {8, false}, kUhsLegacy, 530, 8, 8},
+    {"HS52 x4", 2, {4, false}, kUhsHighSpeed, 1042, 8, 8},       {"HS52 x8", 2, {8, false}, kUhsHighSpeed, 530, 8, 8},
+    {"DDR52 x4", 2, {4, true}, kUhsDdr52, 530, 8, 8},            {"DDR52 x8", 2, {8, true}, kUhsDdr52, 274, 8, 8},
+    {"HS400ES x8", 0, {8, true}, kUhsHs400, 274, 12, 45},
+};
+
+/// The first card clock edge at or after `t`: edges stand every `period` from the instant the clock was set.
+sc_time edge(sc_time t, sc_time origin, sc_time period) {
+  const std::uint64_t rest = (t - origin).value() % period.value();
+  return rest == 0 ? t : from_ps(t.value() + period.value() - rest);
+}
+
+}  // namespace
+
+TEST_CASE("CMD13, CMD17, CMD18, CMD24 and CMD25 in every mode, aligned to the card clock") {
+  Bench b;
+  b.start_card();
+  for (const ModeCase& m : kModes) {
+    INFO(m.name);
+    b.start_card(m.lines, m.divider);
+    const sc_time origin = sc_time_stamp();  // start_card sets the clock last thing before this instant
+    b.write(reg_offset(kRegs, "HOST_CONTROL2"), 2, m.uhs);
+    b.card.n_cr = static_cast<unsigned>(m.n_cr), b.card.gap = static_cast<unsigned>(m.gap);
+    const sc_time T = cycles(m.divider == 0 ? 1 : 2 * m.divider);
+    const auto start = [&](sc_time written) { return edge(written + cycles(I), origin, T); };
+    const auto clk = [&](std::uint64_t n) { return from_ps(n * T.value()); };
+    const auto prepare = [&](std::uint32_t blocks) {
+      b.clear_status();
+      b.table(0x1000, Bench::Format::adma32, {{0x20000, blocks * 512, kTranEnd}});
+      const std::uint64_t hc1 = b.read(reg_offset(kRegs, "HOST_CONTROL1"), 1) & ~0x18ULL;
+      b.write(reg_offset(kRegs, "HOST_CONTROL1"), 1, hc1 | 2 << 3);
+      b.write(reg_offset(kRegs, "ADMA_ADDRESS_LOW"), 4, 0x1000);
+      b.advance(clk(16));  // N_RC of the command before is over
+    };
+
+    b.clear_status();
+    const sc_time t13 = b.command(13, 0x10000);
+    CHECK(b.run_until(kIntCommandComplete) == start(t13) + clk(48 + m.n_cr + 48) + cycles(L));
+
+    prepare(1);
+    const sc_time t17 = b.data_command(17, 0, 0, kReadSingle);
+    // The response may end after the data are in memory; Transfer Complete comes no sooner than Command Complete.
+    const sc_time data17 = start(t17) + clk(48 + N_AC + m.frame) + cycles(X + BLOCK_WRITE + C);
+    const sc_time response17 = start(t17) + clk(48 + m.n_cr + 48) + cycles(L);
+    CHECK(b.run_to_end() == std::max(data17, response17));
+
+    prepare(3);
+    const sc_time t18 = b.data_command(18, 0, 3, kReadMulti);
+    CHECK(b.run_to_end() == start(t18) + clk(48 + N_AC + 3 * m.frame + 2 * m.gap) + cycles(X + BLOCK_WRITE + C));
+
+    prepare(1);
+    const sc_time t24 = b.data_command(24, 0, 0, kWriteSingle);
+    CHECK(b.run_to_end() == start(t24) + clk(48 + m.n_cr + 48 + N_WR + m.frame + N_CRC + TOKEN) + cycles(C));
+
+    prepare(3);
+    const sc_time t25 = b.data_command(25, 0, 3, kWriteMulti);
+    CHECK(b.run_to_end() == start(t25) + clk(48 + m.n_cr + 48 + 3 * (N_WR + m.frame + N_CRC + TOKEN)) + cycles(C));
+    b.advance(clk(16));
+  }
+}
