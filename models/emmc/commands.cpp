@@ -20,6 +20,7 @@ const Emmc::Spec* Emmc::spec(unsigned index) {
   using enum CardState;
   constexpr std::uint16_t kAny = 0x7FF;
   constexpr std::uint16_t kAddressed = in(stby, tran, data, btst, rcv, prg, dis);
+  constexpr std::uint16_t kQueue = in(tran, data, rcv, prg);
   static constexpr Spec kTable[] = {
       {0, "GO_IDLE_STATE", "bc", RespType::none, kAny, false, &Emmc::go_idle},
       {1, "SEND_OP_COND", "bcr", RespType::r3, in(idle), false, &Emmc::send_op_cond},
@@ -31,7 +32,7 @@ const Emmc::Spec* Emmc::spec(unsigned index) {
       {8, "SEND_EXT_CSD", "adtc", RespType::r1, in(tran), false, &Emmc::send_ext_csd},
       {9, "SEND_CSD", "ac", RespType::r2, in(stby), true, &Emmc::send_csd},
       {10, "SEND_CID", "ac", RespType::r2, in(stby), true, &Emmc::send_cid},
-      {12, "STOP_TRANSMISSION", "ac", RespType::r1b, in(data, rcv), false, &Emmc::stop},
+      {12, "STOP_TRANSMISSION", "ac", RespType::r1b, in(tran, data, rcv), false, &Emmc::stop},
       {13, "SEND_STATUS", "ac", RespType::r1, kAddressed, true, &Emmc::send_status},
       {15, "GO_INACTIVE_STATE", "ac", RespType::none, kAddressed, true, &Emmc::go_inactive},
       {16, "SET_BLOCKLEN", "ac", RespType::r1, in(tran), false, &Emmc::set_blocklen},
@@ -44,7 +45,11 @@ const Emmc::Spec* Emmc::spec(unsigned index) {
       {35, "ERASE_GROUP_START", "ac", RespType::r1, in(tran), false, &Emmc::erase_group_start},
       {36, "ERASE_GROUP_END", "ac", RespType::r1, in(tran), false, &Emmc::erase_group_end},
       {38, "ERASE", "ac", RespType::r1b, in(tran), false, &Emmc::erase},
-      // CMD44 to CMD48, the command queue, go here.
+      {44, "QUEUED_TASK_PARAMS", "ac", RespType::r1, kQueue, false, &Emmc::queue_parameters},
+      {45, "QUEUED_TASK_ADDRESS", "ac", RespType::r1, kQueue, false, &Emmc::queue_address},
+      {46, "EXECUTE_READ_TASK", "adtc", RespType::r1, in(tran), false, &Emmc::execute_read},
+      {47, "EXECUTE_WRITE_TASK", "adtc", RespType::r1, in(tran), false, &Emmc::execute_write},
+      {48, "CMDQ_TASK_MGMT", "ac", RespType::r1b, in(tran), false, &Emmc::manage_tasks},
   };
   static const std::array<const Spec*, 64> kByIndex = [] {
     std::array<const Spec*, 64> a{};
@@ -121,7 +126,13 @@ void Emmc::select(Call& c) {
 
 void Emmc::send_csd(Call& c) { c.effect.response.emplace().reg = csd_; }
 void Emmc::send_cid(Call& c) { c.effect.response.emplace().reg = cid_; }
-void Emmc::send_status(Call&) {}
+
+/// With the queue on and bit 15 of the argument set the response carries the queue status register.
+void Emmc::send_status(Call& c) {
+  if (!queue_on() || (c.cmd.argument & 0x8000) == 0) return;
+  c.effect.response.emplace();
+  c.effect.response->content = queue_.status(c.now);
+}
 
 void Emmc::go_inactive(Call& c) {
   enter(CardState::ina, c.now);
@@ -166,13 +177,19 @@ void Emmc::write_multiple(Call& c) {
 
 void Emmc::stop(Call& c) {
   transfer_.running = false;
-  if (state_ == CardState::data) {
-    if (transfer_.source == Source::medium) ftl_->end_read(transfer_.read, transfer_.moved);
-    enter(CardState::tran, c.now);
+  if (state_ == CardState::tran) {  // queue mode: nothing to stop is no error
+    c.illegal = !queue_on();
     return;
   }
-  const Accepted a = ftl_->finish_write(transfer_.write, c.now, c.graph, c.after);
+  if (state_ == CardState::data) {
+    if (transfer_.source == Source::medium) ftl_->end_read(*transfer_.reading, transfer_.moved);
+    enter(CardState::tran, c.now);
+    finish_task(c.now);
+    return;
+  }
+  const Accepted a = ftl_->finish_write(*transfer_.write_plan, c.now, c.graph, c.after);
   busy(c, CardState::prg, a.at, a.why);
+  finish_task(a.at);
 }
 
 }  // namespace vp

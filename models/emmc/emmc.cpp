@@ -55,6 +55,7 @@ Emmc::Emmc(sc_core::sc_module_name name, Context& context, const EmmcParams& par
   for (const std::uint64_t lba : parse_block_list(params.ecc_errors, "emmc.ecc_errors"))
     ftl_->add_ecc_error(lba);
   state_signal_ = context.trace.add_state("emmc.state", "idle");
+  tasks_signal_ = context.trace.add_vector("emmc.tasks", 6);
   reset(true, params_.power_up_us);
 }
 
@@ -102,7 +103,7 @@ CommandEffect Emmc::command(const MmcCommand& cmd, CauseGraph& graph, NodeId aft
   const CardState at_reception = state_;
   // CMD7 with another RCA deselects; every other addressed command is then for somebody else.
   if (s && s->rca && cmd.index != 7 && !rca_matches(cmd.argument)) return {};
-  if (!s || !legal_in(cmd.index, state_)) {
+  if (!s || !legal_in(cmd.index, state_) || !queue_allows(cmd.index)) {
     reject(cmd);
     return {};
   }
@@ -136,9 +137,10 @@ void Emmc::respond(Call& c, const Spec& s, CardState at_reception) {
   if (r.type == RespType::r1 || r.type == RespType::r1b) {
     const bool not_ready =
         at_reception != CardState::data && c.now < busy_until_ && c.effect.busy_until <= c.now;
-    r.content = status_ | static_cast<std::uint32_t>(at_reception) << status::kStateShift |
+    const bool is_queue_status = c.effect.response.has_value();
+    r.content = is_queue_status ? c.effect.response->content : status_ | static_cast<std::uint32_t>(at_reception) << status::kStateShift |
                 (not_ready ? 0 : status::kReadyForData);
-    status_ &= ~status::kTypeC;
+    if (!is_queue_status) status_ &= ~status::kTypeC;
     if (c.effect.busy_until <= c.now) r.type = RespType::r1;
   } else {
     r.index = 0x3F;
@@ -162,6 +164,8 @@ void Emmc::reset(bool power, double busy_us) {
   old_mode_ = new_mode_ = {};
   new_mode_from_ = sc_time();
   transfer_.running = false;
+  queue_.clear();
+  executing_ = nullptr;
   erase_ = {};
   ftl_->set_cache(false);
 }

@@ -3,10 +3,9 @@
 // Modelled: identification and transfer mode as one command table and the standard's states; CID, CSD,
 // EXT_CSD; CMD6 with its errors and busy times; bus widths and timings up to HS400 with enhanced strobe;
 // single, open-ended and counted transfers, reliable and forced writes; erase, trim, discard; write cache and
-// flush; user and boot partitions; resets. Not modelled: boot operation, RPMB and GP partitions, write
-// protection (CMD28 to 31), locking, HPI, packed commands and the command queue (CMD44 to 48: CMDQ_MODE_EN
-// answers SWITCH_ERROR until the queue is there). Their commands are answered as illegal. The device has no
-// process: a change of state that lies in the future (end of busy) is seen when the next command or query
+// flush; user and boot partitions; the task queue (task_queue.hpp); resets. Not modelled: boot operation, RPMB
+// and GP partitions, write protection (CMD28 to 31), locking, HPI, packed commands. Their commands are
+// answered as illegal. The device has no process: a change of state that lies in the future (end of busy) is seen when the next command or query
 // arrives after it. Bytes live in SparseMedium, time in Ftl; they share nothing but addresses.
 #pragma once
 
@@ -19,6 +18,7 @@
 #include "models/emmc/emmc_params.hpp"
 #include "models/emmc/ext_csd.hpp"
 #include "models/emmc/sparse_medium.hpp"
+#include "models/emmc/task_queue.hpp"
 #include "models/mmc_bus/card.hpp"
 #include "models/nand/ftl.hpp"
 
@@ -55,6 +55,7 @@ class Emmc : public sc_core::sc_module, public MmcCard {
   Ftl& ftl() { return *ftl_; }
   const Ftl& ftl() const { return *ftl_; }
   const ExtCsd& ext_csd() const { return ext_csd_; }
+  const QueueCounters& queue_counters() const { return queue_.counters; }
   /// The state at the kernel's time.
   CardState state();
   std::uint64_t user_blocks() const { return partitions_[0].medium->blocks(); }
@@ -83,8 +84,10 @@ class Emmc : public sc_core::sc_module, public MmcCard {
     bool single = false;    // CMD24: no CMD12 after a rejected block
     bool rejected = false;  // a block with a bad CRC: the rest is ignored
     BlockReady register_ready;
-    ReadPlan read;
+    ReadPlan read;    // of a transfer without a queue
     WritePlan write;
+    ReadPlan* reading = nullptr;  // the one in use: above, or the executing task's
+    WritePlan* write_plan = nullptr;
   };
   struct Mode {
     std::uint8_t timing = 0, width = 0;  // HS_TIMING, BUS_WIDTH in force
@@ -143,6 +146,19 @@ class Emmc : public sc_core::sc_module, public MmcCard {
   void end_write(sc_time at, const Accepted& accepted);
   std::uint64_t erase_group_blocks() const;
 
+  // task_queue.cpp: CMD44 to CMD48
+  bool queue_on() const;
+  unsigned queue_depth() const;
+  bool queue_allows(unsigned index) const;
+  void queue_parameters(Call& c);
+  void queue_address(Call& c);
+  void execute_read(Call& c);
+  void execute_write(Call& c);
+  void execute(Call& c, bool write);
+  void manage_tasks(Call& c);
+  void prepare_tasks(sc_time at);
+  void finish_task(sc_time at);
+
   // switch.cpp: CMD6
   bool switch_allowed(unsigned index, std::uint8_t value) const;
   bool mode_allowed(std::uint8_t timing, std::uint8_t width) const;
@@ -173,7 +189,9 @@ class Emmc : public sc_core::sc_module, public MmcCard {
     bool start_set = false, end_set = false;
     std::uint64_t start = 0, end = 0;
   } erase_;
-  SignalId state_signal_ = 0;
+  TaskQueue queue_;
+  QueueTask* executing_ = nullptr;
+  SignalId state_signal_ = 0, tasks_signal_ = 0;
 };
 
 /// A row of the command table. The handler runs only when state and RCA fit; it may still call the command

@@ -14,6 +14,7 @@ void EmmcParams::declare(ParamRegistry& r, const std::string& at) {
   r.add(p + "cid", cid, {}, "CID, 32 hex digits; the CRC byte is computed");
   r.add(p + "csd", csd, {}, "CSD, 32 hex digits; the CRC byte is computed");
   r.add(p + "bus_width_readback", bus_width_readback, "CMD8 shows BUS_WIDTH as written instead of 0");
+  r.add(p + "queue_parallel", queue_parallel, "tasks", 1, 32, "queued tasks the device works on at once");
   r.add(p + "cache_bytes", cache_bytes, "bytes", 0, 1ULL << 32, "write cache; 0: EXT_CSD CACHE_SIZE");
   r.add(p + "power_up_us", power_up_us, "us", 0, 1e6,
         "CMD1 busy after power-on or RST_n (JESD84-B51: at most 1 s)");

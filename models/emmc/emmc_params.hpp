@@ -20,6 +20,7 @@ struct EmmcParams {
   std::string cid = "c50100565045333247101234567869a9";
   std::string csd = "d02701320f5903ffffffffef8a40001b";
   bool bus_width_readback = false;  ///< some parts show BUS_WIDTH in CMD8
+  std::uint64_t queue_parallel = 32;  ///< tasks the device prepares at once; 1: one internal queue
   std::uint64_t cache_bytes = 0;    ///< write cache; 0: as EXT_CSD CACHE_SIZE says
 
   // Busy and answer times, counted from the command's end bit.

@@ -59,7 +59,7 @@ bool Emmc::switch_allowed(unsigned index, std::uint8_t value) const {
     case kSanitizeStart:
       return (ext_csd_[kSecFeatureSupport] & 0x40) != 0;
     case kCmdqModeEn:
-      return value == 0;  // the queue itself is not modelled yet
+      return value == 0 || (value == 1 && (ext_csd_[kCmdqSupport] & 1) != 0);
     default:
       return true;
   }
@@ -106,7 +106,7 @@ Accepted Emmc::apply_switch(Call& c, unsigned index, std::uint8_t value) {
   switch (index) {
     case kHsTiming:
     case kBusWidth: {
-      const Accepted a = after(params_.switch_mode_us);
+      Accepted a = after(params_.switch_mode_us);
       old_mode_ = mode(c.now);
       new_mode_ = {ext_csd_[kHsTiming], ext_csd_[kBusWidth]};
       new_mode_from_ = a.at;  // in force from the end of busy
@@ -118,7 +118,7 @@ Accepted Emmc::apply_switch(Call& c, unsigned index, std::uint8_t value) {
       return after(params_.switch_partition_us);
     case kCacheCtrl: {
       const bool off = (before & 1) != 0 && (value & 1) == 0;
-      const Accepted a = off ? flushed_and(params_.switch_cache_us) : after(params_.switch_cache_us);
+      Accepted a = off ? flushed_and(params_.switch_cache_us) : after(params_.switch_cache_us);
       ftl_->set_cache((value & 1) != 0);
       return a;
     }

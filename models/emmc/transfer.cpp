@@ -30,6 +30,7 @@ void Emmc::begin_read(Call& c, std::uint32_t blocks) {
   t.partition = &partitions_[ext_csd_[ext_csd::kPartitionConfig] & 7];
   t.lba = *lba, t.blocks = blocks, t.moved = 0;
   const std::uint64_t first = t.partition->first_lba;
+  t.reading = &t.read;
   ftl_->start_read(t.read, first + *lba, blocks, first + t.partition->medium->blocks(), c.now, c.graph,
                    c.after);
   data_done_ = false;
@@ -52,7 +53,7 @@ void Emmc::begin_register_read(Call& c, Source source, std::uint32_t bytes) {
 
 BlockReady Emmc::read_ready(std::uint32_t k, CauseGraph& graph) {
   if (!transfer_.running) return {sc_core::sc_max_time(), kRootNode};
-  return transfer_.source == Source::medium ? transfer_.read.ready(k, graph) : transfer_.register_ready;
+  return transfer_.source == Source::medium ? transfer_.reading->ready(k, graph) : transfer_.register_ready;
 }
 
 void Emmc::read_block(std::uint32_t k, std::span<std::byte> out, sc_time frame_end) {
@@ -66,7 +67,7 @@ void Emmc::read_block(std::uint32_t k, std::span<std::byte> out, sc_time frame_e
   } else {
     const std::uint64_t lba = t.lba + k;
     t.partition->medium->read_block(lba, out);
-    t.read.delivered(frame_end);
+    t.reading->delivered(frame_end);
     if (ftl_->has_ecc_errors() && ftl_->ecc_error(t.partition->first_lba + lba)) {
       status_ |= status::kDeviceEccFailed;
       out[0] ^= std::byte{0x01};  // what could not be corrected is sent as it is
@@ -82,6 +83,7 @@ void Emmc::read_block(std::uint32_t k, std::span<std::byte> out, sc_time frame_e
   t.running = false;
   data_done_ = true;
   data_end_ = frame_end;
+  finish_task(frame_end);
 }
 
 void Emmc::begin_write(Call& c, std::uint32_t blocks, bool through, bool single) {
@@ -93,6 +95,7 @@ void Emmc::begin_write(Call& c, std::uint32_t blocks, bool through, bool single)
   t.partition = &partitions_[access];
   t.lba = *lba, t.blocks = blocks, t.moved = 0, t.single = single;
   through = through || access != 0;  // boot partitions are not cached
+  t.write_plan = &t.write;
   ftl_->start_write(t.write, t.partition->first_lba + *lba, through, c.now);
   busy_until_ = sc_time();
   enter(CardState::rcv, c.now);
@@ -104,6 +107,7 @@ void Emmc::end_write(sc_time at, const Accepted& accepted) {
   transfer_.running = false;
   busy_until_ = accepted.at;
   enter(CardState::prg, at);
+  finish_task(accepted.at);
 }
 
 WriteEffect Emmc::write_block(std::uint32_t k, std::span<const std::byte> in, bool crc_good,
@@ -114,7 +118,7 @@ WriteEffect Emmc::write_block(std::uint32_t k, std::span<const std::byte> in, bo
   if (!crc_good) {
     // The block and all that follow are ignored until CMD12; a single block goes straight back.
     if (t.single)
-      end_write(token_end, ftl_->finish_write(t.write, token_end, graph, after));
+      end_write(token_end, ftl_->finish_write(*t.write_plan, token_end, graph, after));
     else
       t.rejected = true;
     return {CrcStatus::crc_error, token_end, after};
@@ -123,7 +127,7 @@ WriteEffect Emmc::write_block(std::uint32_t k, std::span<const std::byte> in, bo
   t.moved = k + 1;
   const bool at_end = lba + 1 == t.partition->medium->blocks();
   const bool last = k + 1 == t.blocks;
-  const Accepted a = ftl_->write_block(t.write, k, last || at_end, token_end, graph, after);
+  const Accepted a = ftl_->write_block(*t.write_plan, k, last || at_end, token_end, graph, after);
   if (last) {
     end_write(token_end, a);
   } else {

@@ -25,7 +25,7 @@ TEST_CASE("each command is legal in the states of JESD84-B51 and in no other") {
       {8, {tran}},
       {9, {stby}},
       {10, {stby}},
-      {12, {data, rcv}},
+      {12, {tran, data, rcv}},  // in tran with the queue on only
       {13, addressed},
       {15, addressed},
       {16, {tran}},
@@ -38,6 +38,11 @@ TEST_CASE("each command is legal in the states of JESD84-B51 and in no other") {
       {35, {tran}},
       {36, {tran}},
       {38, {tran}},
+      {44, {tran, data, rcv, prg}},  // with the queue on
+      {45, {tran, data, rcv, prg}},
+      {46, {tran}},
+      {47, {tran}},
+      {48, {tran}},
   };
   for (unsigned index = 0; index < 64; ++index)
     for (unsigned s = 0; s <= static_cast<unsigned>(ina); ++s) {

@@ -88,7 +88,7 @@ TEST_CASE("a refused switch is busy and reports SWITCH_ERROR in the response aft
   CHECK_FALSE(b.switched(26, 1));   // read only
   CHECK_FALSE(b.switched(0, 1));    // reserved
   CHECK_FALSE(b.switched(179, 3));  // RPMB is not there
-  CHECK_FALSE(b.switched(15, 1));   // nor is the queue
+  CHECK_FALSE(b.switched(15, 2));   // the queue is on or off
   CHECK_FALSE(b.switched(34, 5));   // no such notification
   CHECK(b.switched(179, 1));
   CHECK(b.switched(161, 1));
