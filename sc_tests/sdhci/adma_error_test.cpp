@@ -125,7 +125,7 @@ constexpr std::uint32_t kAnyEnd = kIntTransferComplete | 0xFFFF0000;
 
 }  // namespace
 
-TEST_CASE("a range across 128 MiB is found at the exact byte; split there it is not") {
+TEST_CASE("a range across 128 MiB is found at the exact byte, split there it is not") {
   Bench b(behaviour("ok"));
   b.start_card();
   read_across(b, 0x07FFF000, 16, kAnyEnd);  // 0x2000 bytes

@@ -174,7 +174,7 @@ TEST_CASE("Auto CMD Auto Select follows HOST_CONTROL2.11") {
   }
 }
 
-TEST_CASE("CMD13 runs while data move; a second data command is refused") {
+TEST_CASE("CMD13 runs while data move, a second data command is refused") {
   Bench b;
   b.start_card();
   b.table(0x1000, Bench::Format::adma32, {{0x20000, 32 * 512, kTranEnd}});
@@ -194,7 +194,7 @@ TEST_CASE("CMD13 runs while data move; a second data command is refused") {
   CHECK(b.status() == kIntTransferComplete);
 }
 
-TEST_CASE("CMD12 ends an open-ended read; what has come in reaches memory") {
+TEST_CASE("CMD12 ends an open-ended read, what has come in reaches memory") {
   Bench b;
   b.start_card();
   b.table(0x1000, Bench::Format::adma32, {{0x20000, 60000, kTranEnd}});
@@ -222,7 +222,7 @@ TEST_CASE("no CMD12 is sent that nobody asked for") {
   CHECK(b.status() == 0);
 }
 
-TEST_CASE("a status that is not enabled never latches; a signal that is not enabled does not reach the line") {
+TEST_CASE("a status that is not enabled never latches, a signal that is not enabled does not reach the line") {
   Bench b;
   b.start_card();
   b.write(reg_offset(kRegs, "NORMAL_INT_STATUS_ENABLE"), 2, kIntTransferComplete);
@@ -351,7 +351,7 @@ TEST_CASE("HS200 reads fail before tuning and succeed after it") {
   CHECK(b.status() == kIntTransferComplete);
 }
 
-TEST_CASE("a window at taps 100 to 120 of 128 needs all 128 blocks; 40 are not enough") {
+TEST_CASE("a window at taps 100 to 120 of 128 needs all 128 blocks, 40 are not enough") {
   SdhciParams p = bench_params();
   p.tuning_taps = 128, p.tuning_window_first = 100, p.tuning_window_last = 120;
   Bench b(p);

@@ -210,7 +210,7 @@ TEST_CASE("Auto CMD23 goes first and the main command follows N_RC after its res
   CHECK(b.read(reg_offset(kRegs, "RESPONSE3"), 4) == 0x900);
 }
 
-TEST_CASE("Auto CMD12 follows the data; Transfer Complete waits for its response") {
+TEST_CASE("Auto CMD12 follows the data, Transfer Complete waits for its response") {
   Bench b;
   b.start_card();
   b.table(0x1000, Bench::Format::adma32, {{0x20000, 1024, kTranEnd}});
