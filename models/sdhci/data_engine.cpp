@@ -207,6 +207,14 @@ void DataEngine::fail(std::uint32_t bits) {
 }
 
 void DataEngine::fail_adma(AdmaState state, bool mismatch, std::uint64_t descriptor) {
+  // By reservation an error is found ahead of its time; it is raised when that comes, as the other style does.
+  if (by_reservation() && lt_error_ == 0 && lt_at_ > sc_time_stamp()) {
+    lt_error_ = sdhci::kIntAdma;
+    lt_error_at_ = lt_at_;
+    lt_adma_ = {state, mismatch, descriptor};
+    wire_event_.notify(lt_error_at_ - sc_time_stamp());
+    return;
+  }
   active_ = false;
   wire_event_.cancel();
   finish_event_.cancel();

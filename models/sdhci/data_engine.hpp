@@ -208,7 +208,13 @@ class DataEngine : public sc_core::sc_module, private AxiMasterPort::Client {
   std::vector<sc_time> lt_have_;
   std::uint64_t lt_fetched_ = 0;
   sc_time lt_last_done_, lt_last_issue_;
-  std::uint32_t lt_error_ = 0;
+  std::uint32_t lt_error_ = 0;  // found ahead of time: raised at lt_error_at_
+  sc_time lt_error_at_, lt_at_;  // lt_at_: the instant the reservation has reached
+  struct {
+    AdmaState state = AdmaState::stop;
+    bool mismatch = false;
+    std::uint64_t descriptor = 0;
+  } lt_adma_;
 
   sc_core::sc_event wire_event_, finish_event_, timeout_event_;
   Counters counters_;

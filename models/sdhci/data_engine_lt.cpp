@@ -34,6 +34,10 @@ struct DataEngine::LtRun {
 
 void DataEngine::run_lt() {
   if (!active_) return;
+  if (lt_error_ == sdhci::kIntAdma) {
+    fail_adma(lt_adma_.state, lt_adma_.mismatch, lt_adma_.descriptor);
+    return;
+  }
   if (lt_error_ != 0) {
     fail(lt_error_);
     return;
@@ -45,7 +49,7 @@ void DataEngine::run_lt() {
     read_lt(blocks);
   else
     write_lt(blocks);
-  if (!active_ || stuck_ || gap_stopped_ || waiting_for_data_) return;
+  if (!active_ || stuck_ || gap_stopped_ || waiting_for_data_ || lt_error_ == sdhci::kIntAdma) return;
   const sc_time now = sc_time_stamp();
   if (lt_error_ != 0 || job_.blocks == 0 || next_block_ < job_.blocks) {
     wire_event_.notify(frame_end_ > now ? frame_end_ - now : sc_core::SC_ZERO_TIME);
@@ -54,6 +58,7 @@ void DataEngine::run_lt() {
   // The terminator, if one follows, is fetched when the last data burst has been issued (depth 0) or was ahead.
   if (const Segment* end = walker_.current_lt(lt_last_issue_); end && job_.check_length)
     lt_last_done_ = std::max(lt_last_done_, end->at);
+  lt_at_ = job_.direction == DataDir::read ? lt_last_done_ : frame_end_;
   bool waiting = false;
   if (!table_has_ended(waiting)) return;
   if (job_.direction == DataDir::write) {
@@ -91,6 +96,7 @@ bool DataEngine::flush_lt(LtRun& run) {
 bool DataEngine::place_block_lt(LtRun& run, std::uint64_t block, std::byte* data, sc_time ready) {
   for (std::uint32_t offset = 0; offset < job_.block_bytes;) {
     Segment* s = walker_.current_lt(ready);
+    lt_at_ = s ? std::max(ready, s->at) : ready;
     if (!s || !check_segment(*s)) return false;
     if (s->at > ready) {
       counters_.descriptor_wait += s->at - ready;

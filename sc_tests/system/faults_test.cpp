@@ -47,6 +47,21 @@ TEST_CASE("an unsplit descriptor across 128 MiB is a finding at the exact byte a
   CHECK(counter(good, "sdhci.boundary_crossings") == 0);
 }
 
+TEST_CASE("at and lt agree on commands and interrupts when every request meets an ADMA error") {
+  Json runs[2];
+  for (int i = 0; i < 2; ++i)
+    runs[i] = Json::parse(fio({"--platform=generic", i == 0 ? "--timing=at" : "--timing=lt", "-p",
+                               "driver.buffer_base=0x4ffff000", "-p", "driver.buffer_bytes=64M", "-p",
+                               "driver.split_128m=false", "-p", "sdhci.boundary_128m=adma_error"},
+                              {"--rw=read", "--bs=64k", "--size=1M"})
+                              .out);
+  for (const char* name : {"mmc_bus.commands", "mmc_bus.blocks_read", "sdhci.interrupts", "sdhci.error_interrupts",
+                           "sdhci.descriptors_fetched", "cpu.interrupts"}) {
+    INFO(name);
+    CHECK(counter(runs[0], name) == counter(runs[1], name));
+  }
+}
+
 TEST_CASE("a wrapping address counter puts bytes in the wrong place and the check sees it") {
   const Outcome o = fio({"--platform=generic", "-p", "driver.buffer_base=0x4ffff000", "-p", "driver.buffer_bytes=64M", "-p",
                          "driver.split_128m=false", "-p", "sdhci.boundary_128m=wrap"},
