@@ -120,7 +120,10 @@ void Emmc::select(Call& c) {
   }
   c.silent = true;  // deselected: no answer
   if (state_ == CardState::prg) enter(CardState::dis, c.now);
-  if (state_ == CardState::data) transfer_.running = false;
+  if (state_ == CardState::data) {
+    transfer_.running = false;
+    end_task(c.now);
+  }
   if (state_ == CardState::tran || state_ == CardState::data) enter(CardState::stby, c.now);
 }
 
@@ -129,7 +132,7 @@ void Emmc::send_cid(Call& c) { c.effect.response.emplace().reg = cid_; }
 
 /// With the queue on and bit 15 of the argument set the response carries the queue status register.
 void Emmc::send_status(Call& c) {
-  if (!queue_on() || (c.cmd.argument & 0x8000) == 0) return;
+  if (!queue_on(c.now) || (c.cmd.argument & 0x8000) == 0) return;
   c.effect.response.emplace();
   c.effect.response->content = queue_.status(c.now);
 }
@@ -141,10 +144,12 @@ void Emmc::go_inactive(Call& c) {
 }
 
 void Emmc::set_blocklen(Call& c) {
-  if (line_mode().ddr)
+  if (line_mode().ddr) {
     c.illegal = true;
-  else if (c.cmd.argument != kBlockBytes)
-    status_ |= status::kBlockLenError;
+    return;
+  }
+  block_length_ = c.cmd.argument;  // any other length is an error here and once more when a task executes
+  if (block_length_ != kBlockBytes) status_ |= status::kBlockLenError;
 }
 
 void Emmc::set_block_count(Call& c) {
@@ -178,18 +183,18 @@ void Emmc::write_multiple(Call& c) {
 void Emmc::stop(Call& c) {
   transfer_.running = false;
   if (state_ == CardState::tran) {  // queue mode: nothing to stop is no error
-    c.illegal = !queue_on();
+    c.illegal = !queue_on(c.now);
     return;
   }
   if (state_ == CardState::data) {
     if (transfer_.source == Source::medium) ftl_->end_read(*transfer_.reading, transfer_.moved);
     enter(CardState::tran, c.now);
-    finish_task(c.now);
+    end_task(c.now);
     return;
   }
   const Accepted a = ftl_->finish_write(*transfer_.write_plan, c.now, c.graph, c.after);
   busy(c, CardState::prg, a.at, a.why);
-  finish_task(a.at);
+  end_task(a.at);
 }
 
 }  // namespace vp

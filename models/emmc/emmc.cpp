@@ -56,6 +56,8 @@ Emmc::Emmc(sc_core::sc_module_name name, Context& context, const EmmcParams& par
     ftl_->add_ecc_error(lba);
   state_signal_ = context.trace.add_state("emmc.state", "idle");
   tasks_signal_ = context.trace.add_vector("emmc.tasks", 6);
+  qsr_signal_ = context.trace.add_vector("emmc.qsr", 32);
+  writes_wait_for_firmware_ = params.queue_write_ready == "firmware";
   reset(true, params_.power_up_us);
 }
 
@@ -67,8 +69,10 @@ void Emmc::enter(CardState s, sc_time at) {
   context_.trace.change_state(state_signal_, at, to_string(s));
 }
 
-/// Lets pass what has happened since the last look: the end of a read's last frame, the end of programming.
+/// Lets pass what has happened since the last look: the end of a read's last frame, the end of programming, the end
+/// of a queued task.
 void Emmc::settle(sc_time now) {
+  settle_queue(now);
   if (state_ == CardState::data && data_done_ && now >= data_end_) enter(CardState::tran, data_end_);
   if (now < busy_until_) return;
   if (state_ == CardState::prg) enter(CardState::tran, busy_until_);
@@ -103,7 +107,7 @@ CommandEffect Emmc::command(const MmcCommand& cmd, CauseGraph& graph, NodeId aft
   const CardState at_reception = state_;
   // CMD7 with another RCA deselects; every other addressed command is then for somebody else.
   if (s && s->rca && cmd.index != 7 && !rca_matches(cmd.argument)) return {};
-  if (!s || !legal_in(cmd.index, state_) || !queue_allows(cmd.index)) {
+  if (!s || !legal_in(cmd.index, state_) || !queue_allows(cmd.index, now)) {
     reject(cmd);
     return {};
   }
@@ -138,9 +142,13 @@ void Emmc::respond(Call& c, const Spec& s, CardState at_reception) {
     const bool not_ready =
         at_reception != CardState::data && c.now < busy_until_ && c.effect.busy_until <= c.now;
     const bool is_queue_status = c.effect.response.has_value();
-    r.content = is_queue_status ? c.effect.response->content : status_ | static_cast<std::uint32_t>(at_reception) << status::kStateShift |
-                (not_ready ? 0 : status::kReadyForData);
-    if (!is_queue_status) status_ &= ~status::kTypeC;
+    if (is_queue_status) {
+      r.content = c.effect.response->content;
+    } else {
+      r.content = status_ | static_cast<std::uint32_t>(at_reception) << status::kStateShift |
+                  (not_ready ? 0 : status::kReadyForData);
+      status_ &= ~status::kTypeC;
+    }
     if (c.effect.busy_until <= c.now) r.type = RespType::r1;
   } else {
     r.index = 0x3F;
@@ -164,8 +172,11 @@ void Emmc::reset(bool power, double busy_us) {
   old_mode_ = new_mode_ = {};
   new_mode_from_ = sc_time();
   transfer_.running = false;
-  queue_.clear();
-  executing_ = nullptr;
+  drop_tasks(~0U, now);
+  queue_.parameters.reset();
+  queue_from_ = sc_time();
+  show_queue(now);
+  block_length_ = kBlockBytes;
   erase_ = {};
   ftl_->set_cache(false);
 }

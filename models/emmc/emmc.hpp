@@ -42,6 +42,7 @@ class Emmc : public sc_core::sc_module, public MmcCard {
   WriteEffect write_block(std::uint32_t k, std::span<const std::byte> in, bool crc_good, sc_time token_end,
                           CauseGraph& graph, NodeId after) override;
   bool transfer_running() const override { return transfer_.running; }
+  BlockReady queue_ready(unsigned tag, CauseGraph& graph, NodeId after) override;
   unsigned block_gap_clocks(double card_clock_hz) const override;
   LineMode line_mode() const override;
   double max_clock_hz() const override;
@@ -56,6 +57,9 @@ class Emmc : public sc_core::sc_module, public MmcCard {
   const Ftl& ftl() const { return *ftl_; }
   const ExtCsd& ext_csd() const { return ext_csd_; }
   const QueueCounters& queue_counters() const { return queue_.counters; }
+  /// For instruments (hosts see QSR): when a queued task is or was ready for execution; sc_max_time() while it waits
+  /// to be prepared and for an empty id.
+  sc_time ready_at(unsigned task) const;
   /// The state at the kernel's time.
   CardState state();
   std::uint64_t user_blocks() const { return partitions_[0].medium->blocks(); }
@@ -84,7 +88,7 @@ class Emmc : public sc_core::sc_module, public MmcCard {
     bool single = false;    // CMD24: no CMD12 after a rejected block
     bool rejected = false;  // a block with a bad CRC: the rest is ignored
     BlockReady register_ready;
-    ReadPlan read;    // of a transfer without a queue
+    ReadPlan read;  // of a transfer without a queue
     WritePlan write;
     ReadPlan* reading = nullptr;  // the one in use: above, or the executing task's
     WritePlan* write_plan = nullptr;
@@ -147,9 +151,9 @@ class Emmc : public sc_core::sc_module, public MmcCard {
   std::uint64_t erase_group_blocks() const;
 
   // task_queue.cpp: CMD44 to CMD48
-  bool queue_on() const;
+  bool queue_on(sc_time now) const;
   unsigned queue_depth() const;
-  bool queue_allows(unsigned index) const;
+  bool queue_allows(unsigned index, sc_time now) const;
   void queue_parameters(Call& c);
   void queue_address(Call& c);
   void execute_read(Call& c);
@@ -157,7 +161,15 @@ class Emmc : public sc_core::sc_module, public MmcCard {
   void execute(Call& c, bool write);
   void manage_tasks(Call& c);
   void prepare_tasks(sc_time at);
-  void finish_task(sc_time at);
+  void prepare(QueueTask& t, sc_time from);
+  void prepare_write(QueueTask& t, sc_time from, NodeId taken);
+  void hand_over(QueueTask& t, CauseGraph& graph, NodeId after);
+  void begin_execution(Call& c, QueueTask& t);
+  bool uncorrectable(const QueueTask& t) const;
+  void end_task(sc_time at);
+  void settle_queue(sc_time now);
+  void drop_tasks(std::uint32_t which, sc_time now);
+  void show_queue(sc_time now);
 
   // switch.cpp: CMD6
   bool switch_allowed(unsigned index, std::uint8_t value) const;
@@ -190,8 +202,11 @@ class Emmc : public sc_core::sc_module, public MmcCard {
     std::uint64_t start = 0, end = 0;
   } erase_;
   TaskQueue queue_;
-  QueueTask* executing_ = nullptr;
-  SignalId state_signal_ = 0, tasks_signal_ = 0;
+  QueueTask* executing_ = nullptr;  // or ending
+  sc_time queue_from_;              // CMDQ_MODE_EN is in force
+  bool writes_wait_for_firmware_ = false;
+  std::uint32_t block_length_ = kBlockBytes;  // CMD16's argument
+  SignalId state_signal_ = 0, tasks_signal_ = 0, qsr_signal_ = 0;
 };
 
 /// A row of the command table. The handler runs only when state and RCA fit; it may still call the command

@@ -15,6 +15,8 @@ void EmmcParams::declare(ParamRegistry& r, const std::string& at) {
   r.add(p + "csd", csd, {}, "CSD, 32 hex digits; the CRC byte is computed");
   r.add(p + "bus_width_readback", bus_width_readback, "CMD8 shows BUS_WIDTH as written instead of 0");
   r.add(p + "queue_parallel", queue_parallel, "tasks", 1, 32, "queued tasks the device works on at once");
+  r.add(p + "queue_write_ready", queue_write_ready, {"at_once", "firmware"},
+        "a queued write is ready when its data have room, or when its firmware work is done too");
   r.add(p + "cache_bytes", cache_bytes, "bytes", 0, 1ULL << 32, "write cache; 0: EXT_CSD CACHE_SIZE");
   r.add(p + "power_up_us", power_up_us, "us", 0, 1e6,
         "CMD1 busy after power-on or RST_n (JESD84-B51: at most 1 s)");
@@ -24,6 +26,7 @@ void EmmcParams::declare(ParamRegistry& r, const std::string& at) {
   r.add(p + "switch_cache_us", switch_cache_us, "us", 0, 1e6, "CMD6 busy: CACHE_CTRL");
   r.add(p + "switch_power_us", switch_power_us, "us", 0, 1e7, "CMD6 busy: POWER_OFF_NOTIFICATION");
   r.add(p + "switch_other_us", switch_other_us, "us", 0, 1e6, "CMD6 busy: every other byte");
+  r.add(p + "discard_us", discard_us, "us", 0, 1e6, "CMD48 busy");
   r.add(p + "bkops_us", bkops_us, "us", 0, 1e9, "CMD6 busy: BKOPS_START");
   r.add(p + "sanitize_us", sanitize_us, "us", 0, 1e9, "CMD6 busy: SANITIZE_START");
   r.add(p + "sleep_us", sleep_us, "us", 0, 1e6, "CMD5 busy");

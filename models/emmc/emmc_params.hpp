@@ -21,6 +21,7 @@ struct EmmcParams {
   std::string csd = "d02701320f5903ffffffffef8a40001b";
   bool bus_width_readback = false;  ///< some parts show BUS_WIDTH in CMD8
   std::uint64_t queue_parallel = 32;  ///< tasks the device prepares at once; 1: one internal queue
+  std::string queue_write_ready = "at_once";  ///< or "firmware": see declare()
   std::uint64_t cache_bytes = 0;    ///< write cache; 0: as EXT_CSD CACHE_SIZE says
 
   // Busy and answer times, counted from the command's end bit.
@@ -31,6 +32,7 @@ struct EmmcParams {
   double switch_cache_us = 500;
   double switch_power_us = 1000;  ///< POWER_OFF_NOTIFICATION
   double switch_other_us = 20;
+  double discard_us = 20;  ///< CMD48
   double bkops_us = 10000;
   double sanitize_us = 1000000;
   double sleep_us = 1000;        ///< CMD5, either way

@@ -122,6 +122,12 @@ Accepted Emmc::apply_switch(Call& c, unsigned index, std::uint8_t value) {
       ftl_->set_cache((value & 1) != 0);
       return a;
     }
+    case kCmdqModeEn: {
+      Accepted a = after(params_.switch_other_us);
+      queue_.parameters.reset();
+      queue_from_ = a.at;
+      return a;
+    }
     case kFlushCache:
       return ftl_->flush(c.now, c.graph, c.after);  // a barrier needs no less on this device
     case kPowerOffNotification:

@@ -83,7 +83,7 @@ void Emmc::read_block(std::uint32_t k, std::span<std::byte> out, sc_time frame_e
   t.running = false;
   data_done_ = true;
   data_end_ = frame_end;
-  finish_task(frame_end);
+  end_task(frame_end);
 }
 
 void Emmc::begin_write(Call& c, std::uint32_t blocks, bool through, bool single) {
@@ -107,7 +107,7 @@ void Emmc::end_write(sc_time at, const Accepted& accepted) {
   transfer_.running = false;
   busy_until_ = accepted.at;
   enter(CardState::prg, at);
-  finish_task(accepted.at);
+  end_task(accepted.at);
 }
 
 WriteEffect Emmc::write_block(std::uint32_t k, std::span<const std::byte> in, bool crc_good,

@@ -33,6 +33,10 @@ struct FtlCounters {
 
 class Ftl;
 
+/// Adds to `to` what leads to `node` in `from`: the same time per span, in the order of the timing contract, with
+/// `after` in place of the root. Returns the last node.
+NodeId copy_causes(const CauseGraph& from, NodeId node, CauseGraph& to, NodeId after);
+
 /// One read in progress. Rows are booked ahead, at most a window of them: row p + W is booked when row p has
 /// been delivered (its last frame has ended, or would have been ready). Without a block count the window
 /// opens by one row per row delivered, so that a short open-ended read does not fetch what nobody asked for.
@@ -48,6 +52,10 @@ class ReadPlan {
   void delivered(sc_time frame_end) {
     if (frame_end.value() > delivered_) delivered_ = frame_end.value();
   }
+  /// From here on `to` is the plan's graph; `after` stands for the root of the graph used so far.
+  void move_causes(const CauseGraph& from, CauseGraph& to, NodeId after);
+  /// The first block, counted as in start_read(), that has not been asked for at the array.
+  std::uint64_t fetched_end() const { return next_ * kUnitBlocks; }
 
  private:
   friend class Ftl;
@@ -85,6 +93,9 @@ class ReadPlan {
 
 /// One write in progress.
 class WritePlan {
+ public:
+  sc_time firmware_end() const { return from_ps(firmware_end_); }
+
  private:
   friend class Ftl;
   std::uint64_t lba_ = 0, offset_ = 0;
@@ -121,6 +132,8 @@ class Ftl {
   /// the write is accepted by policy.
   Accepted write_block(WritePlan& plan, std::uint32_t k, bool last, sc_time arrived, CauseGraph& graph,
                        NodeId after);
+  /// When one more unit of written data has room in the RAM, as far as known at `at`.
+  sc_time room_from(sc_time at) const;
   /// The end of a write without a count.
   Accepted finish_write(WritePlan& plan, sc_time at, CauseGraph& graph, NodeId after);
   void set_cache(bool on) { cache_on_ = on; }
@@ -135,6 +148,10 @@ class Ftl {
   /// The page holding this block cannot be corrected: its read takes all retries.
   void add_ecc_error(std::uint64_t lba) { ecc_lbas_.insert(lba); }
   bool ecc_error(std::uint64_t lba) const { return !ecc_lbas_.empty() && ecc_lbas_.count(lba) != 0; }
+  bool ecc_error_in(std::uint64_t lba, std::uint64_t end) const {
+    const auto first = ecc_lbas_.lower_bound(lba);
+    return first != ecc_lbas_.end() && *first < end;
+  }
   bool has_ecc_errors() const { return !ecc_lbas_.empty(); }
 
   // --- instruments ---
@@ -182,6 +199,7 @@ class Ftl {
   // Writes (ftl_write.cpp)
   Ps firmware(Ps at, Ps duration);
   Ps commit(WritePlan& plan, Ps at);
+  std::uint64_t ram_bytes() const;
   Ps make_room(Ps at);
   void append(Lpn lpn, Ps at);
   void unmap(Lpn lpn);

@@ -12,6 +12,24 @@ sc_time time_of(Ps ps) { return from_ps(ps); }
 
 }  // namespace
 
+NodeId copy_causes(const CauseGraph& from, NodeId node, CauseGraph& to, NodeId after) {
+  if (node == kRootNode) return after;
+  SpanTimes times;
+  from.settle(node, times);
+  Ps end = from.end(kRootNode).value();
+  for (std::size_t s = 0; s < kSpanCount; ++s)
+    if (times.ps[s] > 0) after = to.add(after, static_cast<Span>(s), time_of(end += times.ps[s]));
+  return after;
+}
+
+void ReadPlan::move_causes(const CauseGraph& from, CauseGraph& to, NodeId after) {
+  const auto move = [&](NodeId& node) { node = copy_causes(from, node, to, after); };
+  move(base_node_);
+  for (std::uint64_t g = current_; g < booked_; ++g) move(group(g).node);
+  for (Held& h : of_die_) move(h.node);
+  move(cached_.why);
+}
+
 Ftl::Ftl(Context& context, const NandParams& params, std::uint64_t logical_blocks, std::uint64_t cache_bytes)
     : context_(context),
       params_((params.check(), params)),

@@ -53,9 +53,24 @@ NandArray::Program Ftl::program_row(Ps at) {
   return p;
 }
 
+/// RAM for written data.
+std::uint64_t Ftl::ram_bytes() const {
+  return std::max(cache_on_ ? cache_bytes_ : params_.write_buffer_bytes, kUnitBytes);
+}
+
+sc_time Ftl::room_from(sc_time at) const {
+  std::uint64_t used = used_ + kUnitBytes;
+  for (const InFlight& f : in_flight_) {
+    if (used <= ram_bytes()) break;
+    used -= f.bytes;
+    at = std::max(at, time_of(f.end));
+  }
+  return at;  // what the open row holds, the write itself will program
+}
+
 /// Waits until one more unit fits into the RAM: for the program that ends first, again and again.
 Ps Ftl::make_room(Ps at) {
-  const std::uint64_t capacity = std::max(cache_on_ ? cache_bytes_ : params_.write_buffer_bytes, kUnitBytes);
+  const std::uint64_t capacity = ram_bytes();
   release(at);
   if (used_ + kUnitBytes > capacity) ++counters_.cache_stalls;
   while (used_ + kUnitBytes > capacity) {

@@ -101,8 +101,8 @@ struct Bench {
     for (std::uint32_t k = 0; k < most && card.transfer_running(); ++k) {
       const BlockReady r = card.read_ready(k, graph);
       out.resize(out.size() + effect.block_bytes);
-      card.read_block(k, std::span(out).last(effect.block_bytes), r.at);
-      last = r.at;
+      last = std::max(r.at, sc_core::sc_time_stamp());
+      card.read_block(k, std::span(out).last(effect.block_bytes), last);
     }
     catch_up();
     return out;
