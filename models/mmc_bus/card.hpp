@@ -80,6 +80,13 @@ class MmcCard {
   /// Is there a next block in the running transfer (false once a pre-counted transfer has all its blocks)?
   virtual bool transfer_running() const = 0;
 
+  /// When queued task `tag` became ready for execution and why not earlier; `after` is the end of CMD45's response.
+  /// The host asks once per task, when the queue status first shows it ready. `at` zero: not known.
+  virtual BlockReady queue_ready(unsigned tag, CauseGraph& graph, NodeId after) {
+    (void)tag, (void)graph;
+    return {sc_time(), after};
+  }
+
   /// Gap in card clocks the device leaves between blocks of a read at this clock (contract symbol G).
   virtual unsigned block_gap_clocks(double card_clock_hz) const = 0;
   /// What the device has been switched to (HS_TIMING, BUS_WIDTH).

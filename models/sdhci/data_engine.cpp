@@ -27,6 +27,10 @@ DataEngine::DataEngine(sc_core::sc_module_name name, Context& ctx, ClockDomain& 
   SC_METHOD(on_timeout);
   sensitive << timeout_event_;
   dont_initialize();
+  SC_METHOD(on_fetch_lt);
+  sensitive << fetch_event_;
+  dont_initialize();
+  fetch_.id = kFetchId;
   t_level_ = ctx_.trace.add_vector("sdhci.fifo_level", 16);
   t_state_ = ctx_.trace.add_state("sdhci.dma.state", "ST_STOP");
   t_address_ = ctx_.trace.add_vector("sdhci.dma.address", 64);
@@ -50,6 +54,9 @@ void DataEngine::prepare(const Job& job) {
   job_ = job;
   active_ = true;
   last_node_ = wire_node_ = kRootNode;
+  // How far an open-ended transfer goes is not known ahead: it runs by events in both styles.
+  reservation_ =
+      ctx_.timing == TimingStyle::lt && job_.mover == Mover::adma && !job_.tuning && job_.blocks != 0;
   const bool lt = by_reservation();
   if (lt) {
     slot_times_.assign(capacity(), sc_time_stamp());
@@ -57,18 +64,14 @@ void DataEngine::prepare(const Job& job) {
     lt_last_done_ = sc_time_stamp();
   }
   if (job_.mover == Mover::adma) {
+    walker_.set_style(lt ? TimingStyle::lt : TimingStyle::at);
     walker_.start(job_.address, job_.format, static_cast<unsigned>(params_.prefetch_depth),
-                  [this] { segment_arrived(); });
+                  [this] { segment_arrived(); }, job_.buffered, job_.keep_copies);
     ctx_.trace.change_state(t_state_, sc_time_stamp(), "ST_FDS");
   } else if (job_.mover == Mover::sdma) {
     sdma_resume(job_.address);
   }
-  if (job_.direction == DataDir::write && !lt) {
-    if (job_.mover == Mover::pio)
-      client_.data_interrupt(sdhci::kIntBufferWriteReady);
-    else
-      pump_memory();
-  }
+  if (job_.direction == DataDir::write && !lt) pump_memory();
 }
 
 void DataEngine::command_sent(const CommandOutcome& outcome) {
@@ -103,26 +106,86 @@ void DataEngine::response_ended(const CommandOutcome& outcome) {
 void DataEngine::card_stopped(sc_time at) {
   if (!active_) return;
   card_stopped_ = true;
-  timeout_event_.cancel();
+  job_.check_length = false;
+  if (!stuck_) timeout_event_.cancel();
+  const bool pio_read = job_.mover == Mover::pio && job_.direction == DataDir::read;
   // Data end N_ST after the end bit; a frame that would end later is cut off (JESD84-B51 6.15).
   const sc_time cut = at + bus_.clock().cycles(bus_.params().n_st);
-  if (job_.direction == DataDir::read && frame_on_wire_ && frame_end_ > cut) {
+  if (frame_on_wire_ && (frame_end_ > cut || pio_read)) {
     wire_event_.cancel();
     frame_on_wire_ = false;
   }
-  if (job_.direction == DataDir::write && !frame_on_wire_) job_.blocks = next_block_;
-  if (job_.direction == DataDir::read && !frame_on_wire_) job_.blocks = next_block_;
-  job_.check_length = false;
-  if (!frame_on_wire_) check_complete();
+  if (pio_read) {  // nobody reads the port any more
+    for (Slot* s : slots_) free_slot(*s);
+    slots_.clear();
+    fifo_used_ = 0;
+  }
+  if (!frame_on_wire_) finish_stopped();
+}
+
+/// After a stop the blocks that have crossed the wire are all there are.
+void DataEngine::finish_stopped() {
+  job_.blocks = next_block_;
+  check_complete();
+}
+
+/// Takes the job's transfers off the port; a queue engine's fetch goes again.
+void DataEngine::drop_transfers() {
+  if (pieces_open_ == 0 && !walker_.fetching()) return;
+  pieces_open_ = 0;
+  port_.abort();
+  fetch_dropped_ = false;
+  if (fetch_open_ && ctx_.timing == TimingStyle::at) start_fetch();
+}
+
+void DataEngine::fetch(std::uint64_t address, std::byte* to, std::uint32_t bytes) {
+  fetch_address_ = address;
+  fetch_to_ = to;
+  fetch_bytes_ = bytes;
+  fetch_open_ = true;
+  if (ctx_.timing == TimingStyle::at) {
+    if (!fetch_dropped_) start_fetch();
+    return;
+  }
+  bool ok = true;
+  const sc_time now = sc_time_stamp();
+  const sc_time done = port_.access_lt(false, address, to, bytes, now, &ok);
+  fetch_.error = !ok;
+  fetch_event_.notify(done - now);
+}
+
+void DataEngine::start_fetch() {
+  fetch_.is_write = fetch_.error = false;
+  fetch_.address = fetch_address_;
+  fetch_.data = fetch_to_;
+  fetch_.bytes = fetch_bytes_;
+  port_.start(fetch_);
+}
+
+/// Forgets the fetch under way: nothing is reported. The next one goes to the port when it is back.
+void DataEngine::drop_fetch() {
+  if (fetch_open_ && ctx_.timing == TimingStyle::at) fetch_dropped_ = true;
+  fetch_open_ = false;
+  fetch_event_.cancel();
+}
+
+void DataEngine::on_fetch_lt() {
+  fetch_open_ = false;
+  fetched_(!fetch_.error);
+}
+
+void DataEngine::count_block(sc_time at) {
+  counted_at_ = at;
+  client_.block_moved();
 }
 
 void DataEngine::abort() {
   active_ = frame_on_wire_ = card_may_send_ = waiting_for_room_ = gap_stopped_ = stuck_ = card_stopped_ = false;
-  waiting_for_segment_ = waiting_for_data_ = finishing_ = sdma_waiting_ = false;
+  waiting_for_segment_ = waiting_for_data_ = finishing_ = sdma_waiting_ = pio_open_ = table_done_ = gap_open_ = false;
   wire_event_.cancel();
   finish_event_.cancel();
   timeout_event_.cancel();
-  port_.abort();
+  drop_transfers();
   walker_.stop();
   // Pieces still at the port end silently: they are never handed back, so their store starts again.
   piece_free_.clear();
@@ -200,7 +263,7 @@ void DataEngine::fail(std::uint32_t bits) {
   wire_event_.cancel();
   finish_event_.cancel();
   timeout_event_.cancel();
-  port_.abort();
+  drop_transfers();
   walker_.stop();
   ctx_.trace.change_state(t_state_, sc_time_stamp(), "ST_STOP");
   client_.data_error(bits);
@@ -219,7 +282,7 @@ void DataEngine::fail_adma(AdmaState state, bool mismatch, std::uint64_t descrip
   wire_event_.cancel();
   finish_event_.cancel();
   timeout_event_.cancel();
-  port_.abort();
+  drop_transfers();
   walker_.stop();
   ctx_.trace.change_state(t_state_, sc_time_stamp(), "ST_STOP");
   client_.adma_error(state, mismatch, descriptor);
@@ -228,8 +291,14 @@ void DataEngine::fail_adma(AdmaState state, bool mismatch, std::uint64_t descrip
 // --- PIO: the CPU is the mover ---
 
 bool DataEngine::pio_can_write() const {
-  return active_ && job_.mover == Mover::pio && job_.direction == DataDir::write && fifo_used_ < capacity() &&
+  return active_ && pio_open_ && job_.mover == Mover::pio && job_.direction == DataDir::write && fifo_used_ < capacity() &&
          (job_.blocks == 0 || fetch_block_ < job_.blocks);
+}
+
+void DataEngine::open_buffer() {
+  if (!active_ || job_.mover != Mover::pio || job_.direction != DataDir::write) return;
+  pio_open_ = true;
+  client_.data_interrupt(sdhci::kIntBufferWriteReady);
 }
 
 std::uint32_t DataEngine::pio_read(unsigned bytes) {

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <string>
 #include <systemc>
 #include <vector>
@@ -38,6 +39,10 @@ class DataEngine : public sc_core::sc_module, private AxiMasterPort::Client {
     std::uint32_t sdma_boundary = 512 * 1024;  ///< bytes
     bool check_length = true;       ///< block count is finite: the descriptors must add up
     bool tuning = false;            ///< CMD21: errors are results, not errors
+    int tag = -1;                   ///< queued task the job belongs to, for findings; -1: none
+    std::uint32_t alignment = 1;    ///< of a segment's address; else ADMA error, bytes
+    bool keep_copies = false;       ///< keep the descriptors for walker().runs()
+    BufferedDescriptors buffered;  ///< descriptors that are here already
     CauseGraph* graph = nullptr;
   };
 
@@ -83,11 +88,24 @@ class DataEngine : public sc_core::sc_module, private AxiMasterPort::Client {
   bool pio_can_write() const;
   std::uint32_t pio_read(unsigned bytes);
   void pio_write(unsigned bytes, std::uint32_t value);
+  /// The command is complete: a PIO write's buffer takes its first block.
+  void open_buffer();
 
   // --- SDMA and block gap ---
   void sdma_resume(std::uint64_t address);
   void request_stop_at_gap(bool stop) { stop_at_gap_ = stop; }
   void continue_after_gap();
+
+  // --- for a queue engine beside ---
+  static constexpr std::uint32_t kFetchId = 2;  ///< AXI id of these reads
+  /// Reads `bytes` at `address` through the DMA port, beside the job; one at a time. `fetched` is called when done.
+  void fetch(std::uint64_t address, std::byte* to, std::uint32_t bytes);
+  void drop_fetch();
+  bool fetching() const { return fetch_open_; }
+  void on_fetched(std::function<void(bool ok)> fetched) { fetched_ = std::move(fetched); }
+  const DescriptorWalker& walker() const { return walker_; }
+  /// The instant the block just reported by block_moved() was counted (in lt style it may lie ahead).
+  sc_time block_counted_at() const { return counted_at_; }
 
   bool active() const { return active_; }
   bool reading() const { return active_ && job_.direction == DataDir::read; }
@@ -112,6 +130,7 @@ class DataEngine : public sc_core::sc_module, private AxiMasterPort::Client {
   struct Piece : AxiMasterPort::Transfer {
     Slot* slot = nullptr;
     bool interrupt = false, ends_segment = false;
+    std::uint64_t next_descriptor = 0;  ///< the one after the piece's own
   };
   using Segment = DescriptorWalker::Segment;
 
@@ -119,6 +138,10 @@ class DataEngine : public sc_core::sc_module, private AxiMasterPort::Client {
   void on_wire();
   void on_finish();
   void on_timeout();
+  void start_fetch();
+  void on_fetch_lt();
+  void drop_transfers();
+  void count_block(sc_time at);
   void complete_at(sc_time at, NodeId last);
   void fail(std::uint32_t bits);
   void fail_adma(AdmaState state, bool mismatch, std::uint64_t descriptor);
@@ -126,13 +149,12 @@ class DataEngine : public sc_core::sc_module, private AxiMasterPort::Client {
   void free_slot(Slot& slot);
   Piece& new_piece();
   /// This job is computed ahead by reservation; everything else runs by events in both styles.
-  bool by_reservation() const {
-    return ctx_.timing == TimingStyle::lt && job_.mover == Mover::adma && !job_.tuning;
-  }
+  bool by_reservation() const { return reservation_; }
   CauseGraph& graph() { return job_.graph ? *job_.graph : no_graph_; }
   std::uint64_t capacity() const;
   void trace_fifo(sc_time at);
   bool stopped_by_gap(std::uint64_t block);
+  void gap_reached();
   void arm_timeout(sc_time from);
   sc_time available_at(sc_time frame_end) const { return core_.align(frame_end) + core_.cycles(params_.crc_check); }
 
@@ -151,6 +173,8 @@ class DataEngine : public sc_core::sc_module, private AxiMasterPort::Client {
   void piece_drained(Slot& slot);
   bool table_has_ended(bool& waiting);
   void check_complete();
+  void finish_stopped();
+  void end_with_table(const Segment& end);
   void report_crossing(Segment& s);
 
   // wire side, `at` style (wire_side.cpp)
@@ -184,7 +208,8 @@ class DataEngine : public sc_core::sc_module, private AxiMasterPort::Client {
   CauseGraph no_graph_;
   bool active_ = false, frame_on_wire_ = false, card_may_send_ = false, waiting_for_room_ = false, stop_at_gap_ = false,
        gap_stopped_ = false, stuck_ = false, card_stopped_ = false, waiting_for_segment_ = false,
-       waiting_for_data_ = false, finishing_ = false;
+       waiting_for_data_ = false, finishing_ = false, reservation_ = false, pio_open_ = false, table_done_ = false,
+       gap_open_ = false;
   std::uint64_t next_block_ = 0;   // next on the wire
   std::uint64_t fetch_block_ = 0;  // write: next to fetch
   std::uint64_t fifo_used_ = 0;
@@ -216,7 +241,16 @@ class DataEngine : public sc_core::sc_module, private AxiMasterPort::Client {
     std::uint64_t descriptor = 0;
   } lt_adma_;
 
-  sc_core::sc_event wire_event_, finish_event_, timeout_event_;
+  AxiMasterPort::Transfer fetch_;
+  std::function<void(bool)> fetched_;
+  std::uint64_t fetch_address_ = 0;
+  std::byte* fetch_to_ = nullptr;
+  std::uint32_t fetch_bytes_ = 0;
+  bool fetch_open_ = false;
+  bool fetch_dropped_ = false;  // the port still has a read nobody waits for
+  sc_time counted_at_;
+
+  sc_core::sc_event wire_event_, finish_event_, timeout_event_, fetch_event_;
   Counters counters_;
   SignalId t_level_, t_state_, t_address_;
 };

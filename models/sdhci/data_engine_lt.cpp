@@ -22,6 +22,14 @@ struct DataEngine::LtRun {
   unsigned count = 0;
   std::array<LtPiece, 16> pieces;
   std::array<std::uint64_t, 16> block{};
+  std::array<std::uint64_t, 16> next_descriptor{};
+
+  /// The descriptor after the one whose data hold `at`.
+  std::uint64_t next_descriptor_of(std::uint64_t at) const {
+    unsigned i = 0;
+    for (std::uint64_t end = address + pieces[0].bytes; i + 1 < count && at >= end; end += pieces[i].bytes) ++i;
+    return next_descriptor[i];
+  }
 
   bool full() const { return count == pieces.size(); }
   void add(std::uint64_t at, std::byte* from, std::uint32_t n, std::uint64_t of_block, sc_time ready) {
@@ -43,7 +51,7 @@ void DataEngine::run_lt() {
     return;
   }
   const std::uint64_t chunk = std::max<std::uint64_t>(1, kChunkBytes / job_.block_bytes);
-  const std::uint64_t blocks = job_.blocks == 0 ? chunk : std::min(chunk, job_.blocks - next_block_);
+  const std::uint64_t blocks = std::min(chunk, job_.blocks - next_block_);
   if (lt_buffer_.size() < kRunBytes + 4096) lt_buffer_.resize(kRunBytes + 4096);
   if (job_.direction == DataDir::read)
     read_lt(blocks);
@@ -51,7 +59,7 @@ void DataEngine::run_lt() {
     write_lt(blocks);
   if (!active_ || stuck_ || gap_stopped_ || waiting_for_data_ || lt_error_ == sdhci::kIntAdma) return;
   const sc_time now = sc_time_stamp();
-  if (lt_error_ != 0 || job_.blocks == 0 || next_block_ < job_.blocks) {
+  if (lt_error_ != 0 || next_block_ < job_.blocks) {
     wire_event_.notify(frame_end_ > now ? frame_end_ - now : sc_core::SC_ZERO_TIME);
     return;
   }
@@ -74,8 +82,9 @@ bool DataEngine::flush_lt(LtRun& run) {
   if (run.count == 0) return true;
   const bool is_write = job_.direction == DataDir::read;
   const std::span<LtPiece> pieces(run.pieces.data(), run.count);
-  if (!port_.run_lt(is_write, run.address, run.data, pieces)) {
-    fail_adma(AdmaState::transfer, false, walker_.next_address());
+  std::uint64_t error_address = run.address;
+  if (!port_.run_lt(is_write, run.address, run.data, pieces, &error_address)) {
+    fail_adma(AdmaState::transfer, false, run.next_descriptor_of(error_address));
     return false;
   }
   const std::uint64_t cap = capacity();
@@ -107,6 +116,7 @@ bool DataEngine::place_block_lt(LtRun& run, std::uint64_t block, std::byte* data
     if (n == 0) return false;
     const bool joins = run.count > 0 && s->address == run.address + run.bytes && data + offset == run.data + run.bytes;
     if (run.count > 0 && (!joins || run.full() || run.bytes + n > kRunBytes) && !flush_lt(run)) return false;
+    run.next_descriptor[run.count] = s->descriptor + job_.format.bytes;
     run.add(s->address, data + offset, n, block, from);
     offset += n;
     const bool interrupt = s->interrupt;
@@ -155,9 +165,10 @@ void DataEngine::read_lt(std::uint64_t blocks) {
                                                   frame_start_, frame_end_);
     ++counters_.blocks_read;
     ++next_block_;
-    client_.block_moved();
+    count_block(available_at(frame_end_));
     if (check.crc_error || check.end_bit_error || sampling_bad) {
-      lt_error_ = check.end_bit_error ? sdhci::kIntDataEndBit : sdhci::kIntDataCrc;
+      lt_error_ = (check.crc_error || sampling_bad ? sdhci::kIntDataCrc : 0u) |
+                  (check.end_bit_error ? sdhci::kIntDataEndBit : 0u);
       break;
     }
     wire_base_ = frame_end_ + gap;
@@ -187,8 +198,7 @@ void DataEngine::write_lt(std::uint64_t blocks) {
     const std::uint64_t k = next_block_;
     if (stopped_by_gap(k)) return;
     if (k == lt_fetched_) {
-      const std::uint64_t left = job_.blocks == 0 ? cap : job_.blocks - lt_fetched_;
-      if (!fetch_blocks_lt(std::min(cap, left))) return;
+      if (!fetch_blocks_lt(std::min(cap, job_.blocks - lt_fetched_))) return;
     }
     const sc_time have = lt_have_[k % cap];
     frame_start_ = bus_.clock().align(std::max(wire_base_, have));
@@ -201,7 +211,7 @@ void DataEngine::write_lt(std::uint64_t blocks) {
     slot_times_[k % cap] = token;
     ++counters_.blocks_written;
     ++next_block_;
-    client_.block_moved();
+    count_block(token);
     frame_end_ = std::max(token, effect.busy_until);
     if (effect.status == CrcStatus::crc_error) {
       lt_error_ = sdhci::kIntDataCrc;

@@ -31,8 +31,12 @@ DescriptorWalker::DescriptorWalker(Context& ctx, AxiMasterPort& port, const std:
 }
 
 void DescriptorWalker::start(std::uint64_t table, AdmaFormat format, unsigned depth,
-                             std::function<void()> arrived) {
+                             std::function<void()> arrived, const BufferedDescriptors& buffered, bool keep_copies) {
   stop();
+  buffered_ = buffered;
+  keep_copies_ = keep_copies;
+  runs_.clear();
+  copies_.clear();
   format_ = format;
   depth_ = depth;
   arrived_ = std::move(arrived);
@@ -41,7 +45,7 @@ void DescriptorWalker::start(std::uint64_t table, AdmaFormat format, unsigned de
   ended_ = in_use_ = false;
   index_ = 0;
   last_fetch_ = sc_core::sc_time_stamp();
-  if (ctx_.timing == TimingStyle::at) {
+  if (style_ == TimingStyle::at) {
     pump();
     return;
   }
@@ -60,7 +64,24 @@ bool DescriptorWalker::may_fetch() const {
   return ready_.size() - 1 < depth_;                     // the front is in use or about to be
 }
 
+/// The next descriptor from the bytes that were here before the walk began. False: it is not among them.
+bool DescriptorWalker::take_buffered(sc_time at) {
+  if (next_ < buffered_.address || next_ + format_.bytes > buffered_.address + buffered_.bytes) return false;
+  std::memcpy(raw_.data(), buffered_.data + (next_ - buffered_.address), format_.bytes);
+  take(at, true);
+  return true;
+}
+
+void DescriptorWalker::keep_copy() {
+  if (runs_.empty() || runs_.back().address + runs_.back().bytes != next_)
+    runs_.push_back({next_, 0, static_cast<std::uint32_t>(copies_.size())});
+  runs_.back().bytes += format_.bytes;
+  copies_.insert(copies_.end(), raw_.begin(), raw_.begin() + format_.bytes);
+}
+
 void DescriptorWalker::pump() {
+  while (may_fetch() && take_buffered(sc_core::sc_time_stamp())) {
+  }
   if (!may_fetch()) return;
   fetching_ = true;
   transfer_.is_write = false;
@@ -80,6 +101,7 @@ void DescriptorWalker::fetched(AxiMasterPort::Transfer& transfer) {
 
 void DescriptorWalker::take(sc_time at, bool bus_ok) {
   ++fetched_total_;
+  if (keep_copies_ && bus_ok) keep_copy();
   Segment s;
   s.descriptor = next_;
   s.index = index_++;
@@ -117,7 +139,7 @@ DescriptorWalker::Segment* DescriptorWalker::current() {
     in_use_ = true;
     current_address_ = ready_.front().descriptor;
     ctx_.trace.change(t_address_, sc_core::sc_time_stamp(), current_address_);
-    if (ctx_.timing == TimingStyle::at) pump();
+    if (style_ == TimingStyle::at) pump();
   }
   return &ready_.front();
 }
@@ -134,7 +156,7 @@ void DescriptorWalker::advance(sc_time now) {
     s.descriptor = next_;
     ready_.push_back(s);
   }
-  if (ctx_.timing == TimingStyle::at) {
+  if (style_ == TimingStyle::at) {
     pump();
     return;
   }
@@ -144,6 +166,7 @@ void DescriptorWalker::advance(sc_time now) {
 void DescriptorWalker::fetch_lt(sc_time at) {
   bool ok = true;
   const sc_time ready = at > last_fetch_ ? at : last_fetch_;
+  if (take_buffered(ready)) return;
   last_fetch_ = port_.access_lt(false, next_, raw_.data(), format_.bytes, ready, &ok);
   take(last_fetch_, ok);
 }

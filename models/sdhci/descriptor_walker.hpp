@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "models/axi/master_port.hpp"
 #include "models/core/context.hpp"
@@ -34,6 +36,13 @@ struct AdmaDescriptor {
 /// Decodes one descriptor from its `format.bytes` bytes, little-endian (SDHCI 4.20 1.13).
 AdmaDescriptor decode_adma(const std::byte* bytes, AdmaFormat format);
 
+/// Descriptors that are here before the walk begins, from `address` on: they need no fetch.
+struct BufferedDescriptors {
+  const std::byte* data = nullptr;
+  std::uint32_t bytes = 0;
+  std::uint64_t address = 0;
+};
+
 class DescriptorWalker {
  public:
   struct Segment {
@@ -49,11 +58,21 @@ class DescriptorWalker {
     bool checked = false;               ///< the window rule has been looked at
   };
   static constexpr std::uint32_t kTransferId = 1;  ///< AXI id of descriptor reads
+  /// A stretch of the table as it was fetched.
+  struct Run {
+    std::uint64_t address = 0;
+    std::uint32_t bytes = 0;
+    std::uint32_t offset = 0;  ///< of its copy in copies()
+  };
 
   DescriptorWalker(Context& ctx, AxiMasterPort& port, const std::string& path);
 
+  /// How the next walk fetches: by transactions and callbacks (at) or by reservation (lt).
+  void set_style(TimingStyle style) { style_ = style; }
   /// Starts at `table`. `arrived` is called (at style) whenever a segment has come.
-  void start(std::uint64_t table, AdmaFormat format, unsigned depth, std::function<void()> arrived);
+  /// `buffered` must live until the walk ends; with `keep_copies` the descriptors fetched are kept for runs().
+  void start(std::uint64_t table, AdmaFormat format, unsigned depth, std::function<void()> arrived,
+             const BufferedDescriptors& buffered = {}, bool keep_copies = false);
   void stop();
   bool running() const { return running_; }
 
@@ -73,11 +92,17 @@ class DescriptorWalker {
   std::uint64_t next_address() const { return next_; }
   std::uint64_t descriptors_fetched() const { return fetched_total_; }
   std::uint64_t max_ahead() const { return max_ahead_; }
+  bool fetching() const { return fetching_; }
+  /// What the last walk has read, until the next start.
+  std::span<const Run> runs() const { return runs_; }
+  const std::byte* copies() const { return copies_.data(); }
 
  private:
   void pump();
   bool may_fetch() const;
   void take(sc_time at, bool bus_ok);
+  bool take_buffered(sc_time at);
+  void keep_copy();
   void fetch_lt(sc_time at);
 
   Context& ctx_;
@@ -85,6 +110,7 @@ class DescriptorWalker {
   std::function<void()> arrived_;
   AdmaFormat format_;
   unsigned depth_ = 0;
+  TimingStyle style_ = TimingStyle::at;
   bool running_ = false, fetching_ = false, ended_ = false, in_use_ = false;
   std::uint64_t next_ = 0, current_address_ = 0;
   std::uint32_t index_ = 0;
@@ -92,6 +118,10 @@ class DescriptorWalker {
   sc_time last_fetch_;
   AxiMasterPort::Transfer transfer_;
   std::array<std::byte, sdhci::kAdma128Bytes> raw_{};
+  BufferedDescriptors buffered_;
+  bool keep_copies_ = false;
+  std::vector<Run> runs_;
+  std::vector<std::byte> copies_;
   std::uint64_t fetched_total_ = 0, max_ahead_ = 0;
   SignalId t_address_;
 };

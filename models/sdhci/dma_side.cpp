@@ -46,6 +46,10 @@ bool DataEngine::check_segment(Segment& s) {
       fail_adma(AdmaState::fetch, false, s.descriptor);
       return false;
     case Segment::Kind::end:
+      if (!job_.check_length) {
+        end_with_table(s);
+        return false;
+      }
       fail_adma(AdmaState::transfer, true, s.descriptor);
       return false;
     case Segment::Kind::data:
@@ -53,6 +57,10 @@ bool DataEngine::check_segment(Segment& s) {
   }
   if (s.checked) return true;
   s.checked = true;
+  if (s.address % job_.alignment != 0) {
+    fail_adma(AdmaState::fetch, false, s.descriptor);
+    return false;
+  }
   const std::uint64_t window = (s.address / sdhci::kDmaWindowBytes + 1) * sdhci::kDmaWindowBytes;
   if (s.bytes > 0 && s.address + s.bytes > window) {
     s.window_end = window;
@@ -64,9 +72,26 @@ bool DataEngine::check_segment(Segment& s) {
 void DataEngine::report_crossing(Segment& s) {
   ++counters_.boundary_crossings;
   ctx_.finding("dma.crosses_128m", name(), {s.descriptor, s.address, s.window_end},
-               fmt::format("descriptor {} at 0x{:x}: data 0x{:x} to 0x{:x} cross the 128 MiB boundary at byte 0x{:x}; "
+               fmt::format("{}descriptor {} at 0x{:x}: data 0x{:x} to 0x{:x} cross the 128 MiB boundary at byte 0x{:x}; "
                            "split it there",
-                           s.index, s.descriptor, s.address, s.address + s.bytes - 1, s.window_end));
+                           job_.tag < 0 ? std::string() : fmt::format("tag {}, ", job_.tag), s.index, s.descriptor, s.address, s.address + s.bytes - 1, s.window_end));
+}
+
+/// Without a block count the table's end is the transfer's (SDHCI 4.20 2.2.5); it must be a block's end for a write.
+void DataEngine::end_with_table(const Segment& end) {
+  if (job_.direction == DataDir::write) {
+    Slot& slot = *slots_.back();
+    if (slot.issued != 0) {
+      fail_adma(AdmaState::transfer, true, end.descriptor);
+      return;
+    }
+    slots_.pop_back();
+    free_slot(slot);
+    --fifo_used_;
+    job_.blocks = --fetch_block_;
+  }
+  table_done_ = true;
+  check_complete();
 }
 
 /// How many of `wanted` bytes may go as one piece at the segment's present address. 0: stopped at the boundary.
@@ -127,7 +152,10 @@ void DataEngine::issue_slot(Slot& slot) {
     ++slot.open;
     ++pieces_open_;
     p.ends_segment = use_segment(*s, n);
-    p.interrupt = p.ends_segment && s->interrupt;
+    // No DMA interrupt from what ends the transfer (SDHCI 4.20 2.2.18).
+    const bool ends_transfer = job_.blocks != 0 && slot.block + 1 == job_.blocks && slot.issued == slot.bytes;
+    p.interrupt = p.ends_segment && s->interrupt && !ends_transfer;
+    p.next_descriptor = job_.mover == Mover::sdma ? p.address : s->descriptor + job_.format.bytes;
     ctx_.trace.change(t_address_, sc_time_stamp(), p.address);
     ctx_.trace.change_state(t_state_, sc_time_stamp(), "ST_TFR");
     const bool advance_now = p.ends_segment && (job_.mover == Mover::sdma || walker_.depth() > 0);
@@ -139,7 +167,7 @@ void DataEngine::issue_slot(Slot& slot) {
 void DataEngine::pump_memory() {
   if (!active_ || stuck_ || job_.mover == Mover::pio) return;
   if (job_.direction == DataDir::read) {
-    while (active_ && memory_slot_ < slots_.size()) {
+    while (active_ && !table_done_ && memory_slot_ < slots_.size()) {
       Slot& slot = *slots_[memory_slot_];
       issue_slot(slot);
       if (slot.issued < slot.bytes) return;
@@ -147,7 +175,7 @@ void DataEngine::pump_memory() {
     }
     return;
   }
-  while (active_) {
+  while (active_ && !table_done_) {
     if (memory_slot_ == slots_.size()) {
       const bool more = job_.blocks == 0 || fetch_block_ < job_.blocks;
       if (!more || card_stopped_ || fifo_used_ >= capacity()) return;
@@ -158,13 +186,13 @@ void DataEngine::pump_memory() {
     }
     Slot& slot = *slots_[memory_slot_];
     issue_slot(slot);
-    if (!active_ || slot.issued < slot.bytes) return;
+    if (!active_ || table_done_ || slot.issued < slot.bytes) return;
     ++memory_slot_;
   }
 }
 
 void DataEngine::axi_issued(AxiMasterPort::Transfer& transfer) {
-  if (!active_ || transfer.id == DescriptorWalker::kTransferId) return;
+  if (!active_ || transfer.id != 0) return;
   Piece& p = static_cast<Piece&>(transfer);
   if (!p.ends_segment || job_.mover != Mover::adma || walker_.depth() > 0) return;
   next_segment(sc_time_stamp());
@@ -172,13 +200,23 @@ void DataEngine::axi_issued(AxiMasterPort::Transfer& transfer) {
 }
 
 void DataEngine::axi_left(AxiMasterPort::Transfer& transfer) {
-  if (!active_ || !params_.posted_drain || transfer.id == DescriptorWalker::kTransferId) return;
+  if (!active_ || !params_.posted_drain || transfer.id != 0) return;
   Piece& p = static_cast<Piece&>(transfer);
   --p.slot->open;
   if (p.slot->open == 0 && p.slot->issued == p.slot->bytes) piece_drained(*p.slot);
 }
 
 void DataEngine::axi_done(AxiMasterPort::Transfer& transfer) {
+  if (transfer.id == kFetchId) {
+    if (fetch_dropped_) {
+      fetch_dropped_ = false;
+      if (fetch_open_) start_fetch();
+      return;
+    }
+    fetch_open_ = false;
+    fetched_(!transfer.error);
+    return;
+  }
   if (transfer.id == DescriptorWalker::kTransferId) {
     if (active_) walker_.fetched(transfer);
     return;
@@ -190,7 +228,7 @@ void DataEngine::axi_done(AxiMasterPort::Transfer& transfer) {
   --pieces_open_;
   piece_free_.push_back(&p);
   if (error) {
-    fail_adma(AdmaState::transfer, false, walker_.next_address());
+    fail_adma(AdmaState::transfer, false, p.next_descriptor);
     return;
   }
   if (job_.direction == DataDir::write) {
@@ -203,12 +241,7 @@ void DataEngine::axi_done(AxiMasterPort::Transfer& transfer) {
   } else if (!params_.posted_drain) {
     if (--slot.open == 0 && slot.issued == slot.bytes) piece_drained(slot);
   }
-  // No DMA interrupt when the transfer ends here, with or after Transfer Complete (SDHCI 4.20 2.2.18).
-  const bool fetching = job_.mover == Mover::sdma && (fetch_block_ < job_.blocks || memory_slot_ < slots_.size());
-  const bool moving = job_.blocks == 0 || pieces_open_ > 0 ||
-                      (job_.direction == DataDir::write && job_.mover == Mover::sdma ? fetching
-                                                                                    : next_block_ < job_.blocks);
-  if (interrupt && moving) client_.data_interrupt(sdhci::kIntDma);
+  if (interrupt) client_.data_interrupt(sdhci::kIntDma);
   check_complete();
 }
 
@@ -256,9 +289,12 @@ bool DataEngine::table_has_ended(bool& waiting) {
 
 void DataEngine::check_complete() {
   if (!active_ || finishing_ || job_.tuning) return;
-  if (job_.blocks == 0 && !card_stopped_) return;
-  if (next_block_ < job_.blocks || frame_on_wire_) return;
-  if (job_.direction == DataDir::read && (pieces_open_ > 0 || fifo_used_ > 0)) return;
+  gap_reached();
+  const bool by_table = table_done_ && job_.direction == DataDir::read;  // blocks beyond it are dropped
+  if (job_.blocks == 0 && !card_stopped_ && !table_done_) return;
+  if (!by_table && (next_block_ < job_.blocks || frame_on_wire_)) return;
+  if (by_table && pieces_open_ > 0) return;
+  if (job_.direction == DataDir::read && !by_table && (pieces_open_ > 0 || fifo_used_ > 0)) return;
   if (job_.direction == DataDir::write && job_.blocks > 0 && bus_.busy(sc_time_stamp()) && !card_stopped_) return;
   bool waiting = false;
   if (!table_has_ended(waiting)) return;

@@ -32,6 +32,7 @@ struct SdhciParams {
   std::uint64_t prefetch_depth = 1;          ///< descriptors fetched ahead, 0..16
   bool posted_drain = true;                  ///< a block is drained when its last W beat left, else at its last B
   std::string boundary_128m = "ok";          ///< what a descriptor across 2^27 does: ok, wrap, adma_error, stall
+  double dll_min_hz = 0;                     ///< erratum: below it the DLL is bypassed and HS200/HS400 sample wrong; 0: none
   // tuning
   std::uint64_t tuning_taps = 40;            ///< phases walked, one per CMD21
   std::uint64_t tuning_window_first = 10;    ///< first phase that samples right

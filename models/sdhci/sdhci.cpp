@@ -34,6 +34,7 @@ void SdhciParams::declare(ParamRegistry& r, const std::string& at) {
   r.add(at + ".posted_drain", posted_drain, "a block is drained when its last W beat has left (else at its last B)");
   r.add(at + ".boundary_128m", boundary_128m, {"ok", "wrap", "adma_error", "stall"},
         "what the DMA does with a descriptor across a 128 MiB multiple");
+  r.add(at + ".dll_min_hz", dll_min_hz, "Hz", 0, 200e6, "erratum: HS200 and HS400 sample wrong below this clock; 0: never");
   r.add(at + ".tuning_taps", tuning_taps, "taps", 1, 128, "phases walked by tuning, one per CMD21");
   r.add(at + ".tuning_window_first", tuning_window_first, "tap", 0, 127, "first phase that samples right");
   r.add(at + ".tuning_window_last", tuning_window_last, "tap", 0, 127, "last phase that samples right");
@@ -81,7 +82,17 @@ void Sdhci::raise(std::uint32_t bits) {
   update_irq();
 }
 
+void Sdhci::queue_interrupt(bool level) {
+  queue_level_ = level;
+  update_irq();
+}
+
 void Sdhci::update_irq() {
+  // CQE is a level (choice: SDHCI 4.20 and the CQHCI annex leave it open); its status enable gates it.
+  if (queue_ && queue_level_ && (bank_.get(reg_offset(kRegs, "NORMAL_INT_STATUS_ENABLE")) & kIntCqe))
+    bank_.set_bits(reg_offset(kRegs, "NORMAL_INT_STATUS"), kIntCqe);
+  else if (queue_)
+    bank_.clear_bits(reg_offset(kRegs, "NORMAL_INT_STATUS"), kIntCqe);
   const std::uint64_t normal = bank_.get(reg_offset(kRegs, "NORMAL_INT_STATUS")) &
                                bank_.get(reg_offset(kRegs, "NORMAL_INT_SIGNAL_ENABLE"));
   const std::uint64_t error = bank_.get(reg_offset(kRegs, "ERROR_INT_STATUS")) &
@@ -95,6 +106,8 @@ void Sdhci::update_irq() {
 // --- what the data engine reports ---
 
 void Sdhci::data_complete(NodeId last) {
+  if (queue_ && queue_->owns_data()) return queue_->data_complete(last);
+  if (tc_pending_) return;  // the busy of the command that stopped it ends later
   if (wants_auto_cmd12()) {
     auto_cmd12_node_ = last;
     auto_cmd12_due_ = stage_ != Stage::idle;
@@ -107,6 +120,7 @@ void Sdhci::data_complete(NodeId last) {
 
 void Sdhci::data_error(std::uint32_t bits) {
   raise(bits);
+  if (queue_ && queue_->owns_data()) return queue_->data_failed();
   end_hardware(graph().add(kRootNode, Span::wire, sc_time_stamp()));
 }
 
@@ -117,14 +131,28 @@ void Sdhci::adma_error(DataEngine::AdmaState state, bool length_mismatch, std::u
   bank_.set(reg_offset(kRegs, "ADMA_ADDRESS_LOW"), descriptor & 0xFFFFFFFF);
   bank_.set(reg_offset(kRegs, "ADMA_ADDRESS_HIGH"), descriptor >> 32);
   raise(kIntAdma);
+  if (queue_ && queue_->owns_data()) return queue_->data_failed();
   end_hardware(graph().add(kRootNode, Span::descriptor_fetch, sc_time_stamp()));
+}
+
+void Sdhci::queue_descriptor_error(std::uint64_t descriptor) {
+  bank_.set(reg_offset(kRegs, "ADMA_ERROR"), static_cast<std::uint64_t>(DataEngine::AdmaState::fetch));
+  bank_.set(reg_offset(kRegs, "ADMA_ADDRESS_LOW"), descriptor & 0xFFFFFFFF);
+  bank_.set(reg_offset(kRegs, "ADMA_ADDRESS_HIGH"), descriptor >> 32);
+  raise(kIntAdma);
 }
 
 void Sdhci::data_interrupt(std::uint32_t bits) { raise(bits); }
 
 void Sdhci::block_moved() {
   const std::uint16_t count16 = reg_offset(kRegs, "BLOCK_COUNT");
-  if (!(data_mode_ & field_mask(kRegs, "TRANSFER_MODE", "BLOCK_COUNT_ENABLE"))) return;
+  if (queue_ && queue_->owns_data()) {
+    if (bank_.get(count16) != 0) bank_.set(count16, bank_.get(count16) - 1);
+    return queue_->block_counted(data_.block_counted_at());
+  }
+  constexpr std::uint32_t counted =
+      field_mask(kRegs, "TRANSFER_MODE", "BLOCK_COUNT_ENABLE") | field_mask(kRegs, "TRANSFER_MODE", "MULTI_BLOCK");
+  if ((data_mode_ & counted) != counted) return;
   if (bank_.get(count16) != 0)
     bank_.set(count16, bank_.get(count16) - 1);
   else if (v4() && bank_.get(reg_offset(kRegs, "SDMA_ADDRESS")) != 0)
@@ -140,6 +168,7 @@ bool Sdhci::sampling_good() {
   if (tuning_) return tap_ >= params_.tuning_window_first && tap_ <= params_.tuning_window_last;
   const std::uint32_t uhs = bank_.get(reg_offset(kRegs, "HOST_CONTROL2")) & field_mask(kRegs, "HOST_CONTROL2", "UHS_MODE");
   if (uhs != kUhsHs200 && uhs != kUhsHs400) return true;
+  if (bus_.clock().frequency_hz() < params_.dll_min_hz) return false;
   const std::uint64_t emmc = vendor_.get(reg_offset(dwcmshc::kRegs, "EMMC_CTRL"));
   const bool strobe_pad = emmc & field_mask(dwcmshc::kRegs, "EMMC_CTRL", "CARD_IS_EMMC");
   const bool enhanced = emmc & field_mask(dwcmshc::kRegs, "EMMC_CTRL", "ENH_STROBE_ENABLE");

@@ -20,6 +20,7 @@
 #include "models/sdhci/data_engine.hpp"
 #include "models/sdhci/dwcmshc_regs.hpp"
 #include "models/sdhci/params.hpp"
+#include "models/sdhci/queue_engine.hpp"
 #include "models/sdhci/sdhci_regs.hpp"
 
 namespace vp {
@@ -38,6 +39,31 @@ class Sdhci : public sc_core::sc_module, private MmcBus::Host, private DataEngin
   const DataEngine& data() const { return data_; }
   const SdhciParams& params() const { return params_; }
   RegisterBank& registers() { return bank_; }
+
+  // --- for a queue engine beside (models/cqhci) ---
+  /// Its registers appear at VENDOR2_POINTER while the internal clock is enabled.
+  void attach(QueueEngine& engine) { queue_ = &engine; }
+  ClockDomain& core_clock() { return core_; }
+  MmcBus& bus() { return bus_; }
+  DataEngine& data_engine() { return data_; }
+  /// Format of transfer descriptors as the host is set up, and where it is not set up for a queue.
+  AdmaFormat queue_format() const;
+  bool adma2_selected() const;
+  std::uint32_t block_bytes() const;
+  std::uint32_t emmc_control() const { return static_cast<std::uint32_t>(vendor_.get(reg_offset(dwcmshc::kRegs, "EMMC_CTRL"))); }
+  sc_time data_timeout() const;
+  /// No command of the host's own is on the line or about to be.
+  bool command_line_free() const { return stage_ == Stage::idle && !bus_.command_line_busy(); }
+  bool data_line_free() const { return !dat_line_owned_ && !data_.active(); }
+  bool command_complete_latched() const { return bank_.get(reg_offset(sdhci::kRegs, "NORMAL_INT_STATUS")) & sdhci::kIntCommandComplete; }
+  bool buffer_read_enabled() const { return data_.pio_can_read(); }
+  /// Level of the engine's interrupt: NORMAL_INT_STATUS.CQE follows it and cannot be cleared while it is high.
+  void queue_interrupt(bool level);
+  /// Interrupt status bits the engine raises here.
+  void raise(std::uint32_t bits);
+  void queue_descriptor_error(std::uint64_t descriptor);
+  /// COMMAND and BLOCK_COUNT show what the engine sends (seen in register dumps of real hosts).
+  void show_queue_command(unsigned index, bool data, std::uint32_t blocks);
 
   struct Counters {
     std::uint64_t interrupts_raised = 0, commands = 0, auto_commands = 0, errors = 0;
@@ -61,12 +87,12 @@ class Sdhci : public sc_core::sc_module, private MmcBus::Host, private DataEngin
   std::uint64_t present_state();
   bool v4() const;
   bool tuned() const;
-  sc_time data_timeout() const;
   std::uint32_t block_count() const;
 
   // interrupts
-  void raise(std::uint32_t bits);
   void update_irq();
+  bool queue_allows(std::uint16_t command, bool uses_dat);
+  bool in_queue_window(std::uint32_t offset) const;
 
   // commands (sdhci_commands.cpp)
   void command_written(std::uint16_t command);
@@ -105,6 +131,8 @@ class Sdhci : public sc_core::sc_module, private MmcBus::Host, private DataEngin
   MmcBus& bus_;
   RegisterBank bank_, vendor_;
   DataEngine data_;
+  QueueEngine* queue_ = nullptr;
+  bool queue_level_ = false;
   Counters counters_;
 
   sc_time access_time_;           // when the register access under way takes effect
@@ -124,6 +152,8 @@ class Sdhci : public sc_core::sc_module, private MmcBus::Host, private DataEngin
   Span tc_span_ = Span::busy;
   bool transfer_ended_ = false;   // data and busy are over, Transfer Complete is latched next
   bool busy_timeout_ = false;
+  bool tc_pending_ = false;       // Transfer Complete or the busy timeout stands at tc_time_
+  bool not_issued_ = false;       // a command was dropped because Auto CMD12 failed
 
   bool tuning_ = false;
   std::uint64_t tap_ = 0, window_first_ = 0, window_length_ = 0, best_first_ = 0, best_length_ = 0;

@@ -15,6 +15,8 @@ constexpr std::uint32_t kCheckCrc = field_mask(kRegs, "COMMAND", "CRC_CHECK");
 constexpr std::uint32_t kCheckIndex = field_mask(kRegs, "COMMAND", "INDEX_CHECK");
 constexpr std::uint32_t kAbortType = 3u << field_lsb(kRegs, "COMMAND", "TYPE");
 
+bool uses_dat_line(std::uint16_t command) { return (command & kDataPresent) || (command & 3) == 3; }
+
 unsigned index_of(std::uint16_t command) { return command >> field_lsb(kRegs, "COMMAND", "INDEX") & 0x3F; }
 
 RespType expected_of(std::uint16_t command) {
@@ -46,12 +48,13 @@ void Sdhci::command_written(std::uint16_t command) {
     ctx_.log(fmt::format("{}: CMD{} written while CMD inhibit is set: ignored", name(), index_of(command)));
     return;
   }
-  const bool uses_dat = (command & kDataPresent) || (command & 3) == 3;
+  const bool uses_dat = uses_dat_line(command);
   const bool stops = (command & kAbortType) == kAbortType || index_of(command) == 12;
   if (uses_dat && dat_line_owned_ && !stops) {
     ctx_.log(fmt::format("{}: CMD{} written while DAT inhibit is set: ignored", name(), index_of(command)));
     return;
   }
+  if (queue_ && !queue_allows(command, uses_dat)) return;
   command_ = command;
   mode_ = static_cast<std::uint16_t>(bank_.get(reg_offset(kRegs, "TRANSFER_MODE")));
   if (command & kDataPresent) {
@@ -59,6 +62,7 @@ void Sdhci::command_written(std::uint16_t command) {
     data_mode_ = mode_;
   }
   stage_ = Stage::waiting_start;
+  not_issued_ = false;
   if (uses_dat) {
     dat_line_owned_ = true;
     transfer_ended_ = false;
@@ -72,6 +76,41 @@ void Sdhci::command_written(std::uint16_t command) {
   start_event_.notify(access_time_ - sc_time_stamp());
 }
 
+/// A command of the host's own beside a queue engine. False: the engine has the lines, the command is lost.
+bool Sdhci::queue_allows(std::uint16_t command, bool uses_dat) {
+  if ((command & kDataPresent) && (bank_.get(reg_offset(kRegs, "NORMAL_INT_STATUS")) & kIntTransferComplete))
+    ctx_.finding("sdhci.stale_transfer_complete", name(), {},
+                 fmt::format("CMD{} with data starts while Transfer Complete of an earlier transfer is still set: it "
+                             "will be taken for this one's; clear it first", index_of(command)),
+                 access_time_);
+  if (!queue_->enabled() || queue_->halted()) return true;
+  ctx_.finding("cqe.legacy_command", name(), {},
+               fmt::format("CMD{} written while command queueing is enabled and not halted; set CQCTL.HALT first",
+                           index_of(command)),
+               access_time_);
+  return !queue_->has_tasks() && !queue_->owns_line() && !(uses_dat && queue_->owns_data());
+}
+
+void Sdhci::show_queue_command(unsigned index, bool data, std::uint32_t blocks) {
+  // Response 48 bit, CRC and index check; data present, or the sub-command flag for all others.
+  bank_.set(reg_offset(kRegs, "COMMAND"), index << field_lsb(kRegs, "COMMAND", "INDEX") | (data ? 0x3A : 0x1E));
+  if (data) bank_.set(reg_offset(kRegs, "BLOCK_COUNT"), blocks);
+}
+
+bool Sdhci::adma2_selected() const {
+  return bank_.get(reg_offset(kRegs, "HOST_CONTROL1")) & 2u << field_lsb(kRegs, "HOST_CONTROL1", "DMA_SELECT");
+}
+
+std::uint32_t Sdhci::block_bytes() const {
+  return bank_.get(reg_offset(kRegs, "BLOCK_SIZE")) & field_mask(kRegs, "BLOCK_SIZE", "TRANSFER_BLOCK_SIZE");
+}
+
+AdmaFormat Sdhci::queue_format() const {
+  const std::uint64_t hc2 = bank_.get(reg_offset(kRegs, "HOST_CONTROL2"));
+  const bool wide = v4() && (hc2 & field_mask(kRegs, "HOST_CONTROL2", "ADDRESSING_64"));
+  return {wide ? kAdma128Bytes : kAdma32Bytes, v4() && (hc2 & field_mask(kRegs, "HOST_CONTROL2", "ADMA2_LENGTH_26"))};
+}
+
 bool Sdhci::wants_auto_cmd23() const {
   if (!(command_ & kDataPresent)) return false;
   const unsigned field = mode_ >> field_lsb(kRegs, "TRANSFER_MODE", "AUTO_CMD") & 3;
@@ -81,7 +120,10 @@ bool Sdhci::wants_auto_cmd23() const {
 }
 
 bool Sdhci::wants_auto_cmd12() const {
-  if (!(data_mode_ & field_mask(kRegs, "TRANSFER_MODE", "MULTI_BLOCK"))) return false;
+  // An open-ended transfer has no last block to send it after: the driver stops it.
+  constexpr std::uint32_t finite =
+      field_mask(kRegs, "TRANSFER_MODE", "MULTI_BLOCK") | field_mask(kRegs, "TRANSFER_MODE", "BLOCK_COUNT_ENABLE");
+  if ((data_mode_ & finite) != finite) return false;
   const unsigned field = data_mode_ >> field_lsb(kRegs, "TRANSFER_MODE", "AUTO_CMD") & 3;
   if (field == 3)
     return !(bank_.get(reg_offset(kRegs, "HOST_CONTROL2")) & field_mask(kRegs, "HOST_CONTROL2", "CMD23_ENABLE"));
@@ -128,7 +170,7 @@ DataEngine::Job Sdhci::data_job() {
 void Sdhci::start_command() {
   const sc_time now = sc_time_stamp();
   ctx_.spans.hardware_begin(SpanRecorder::kLegacyTag, now);
-  if (command_ & kDataPresent) {
+  if ((command_ & kDataPresent) && dat_line_owned_) {  // not when a DAT reset came in between
     bank_.set(reg_offset(kRegs, "AUTO_CMD_ERROR"), 0);
     data_.set_data_timeout(data_timeout());
     const DataEngine::Job job = data_job();
@@ -158,11 +200,13 @@ void Sdhci::send_main() {
 }
 
 void Sdhci::command_sent(const CommandOutcome& outcome) {
+  if (queue_ && queue_->owns_line()) return queue_->command_sent(outcome);
   if (outcome.command.index == 12) data_.card_stopped(outcome.command_end);
   if (stage_ == Stage::main && (command_ & kDataPresent)) data_.command_sent(outcome);
 }
 
 void Sdhci::response_received(const CommandOutcome& outcome) {
+  if (queue_ && queue_->owns_line()) return queue_->response_received(outcome);
   if (stage_ == Stage::auto_cmd23) {
     auto_cmd_response(outcome, false);
   } else if (stage_ == Stage::auto_cmd12) {
@@ -215,14 +259,17 @@ void Sdhci::on_command_complete() {
   const NodeId node = graph().add(o.response_node, Span::command, now);
   if (errors != 0) {
     raise(errors);
+    // Without a response there is no data phase; after any other error the data go on until the driver resets DAT.
+    if (data && o.timeout) data_.abort();
     if (!data || !data_.active() || o.timeout) end_hardware(node);
     if (!data && busy) dat_line_owned_ = false;
     line_is_free();
     return;
   }
-  const bool quiet = (mode_ & field_mask(kRegs, "TRANSFER_MODE", "RESPONSE_INT_DISABLE")) && data;
+  const bool quiet = mode_ & field_mask(kRegs, "TRANSFER_MODE", "RESPONSE_INT_DISABLE");
   if (!quiet && !tuning_) raise(kIntCommandComplete);
-  if (!data && busy) {
+  if (data) data_.open_buffer();
+  if (!data && busy && dat_line_owned_) {  // a DAT reset ends the interest in its busy
     finish_busy(o.response_end, o.effect.busy_until, node);
   } else if (!data) {
     end_hardware(node);
@@ -243,6 +290,8 @@ void Sdhci::line_is_free() {
     deferred_.reset();
     access_time_ = sc_time_stamp();
     command_written(command);
+  } else if (queue_) {
+    queue_->lines_free();
   }
 }
 
@@ -262,6 +311,8 @@ void Sdhci::finish_busy(sc_time from, sc_time until, NodeId node) {
     tc_time_ = limit;
     tc_span_ = Span::busy;
     transfer_ended_ = false;
+    tc_pending_ = true;
+    tc_event_.cancel();
     tc_event_.notify(limit - sc_time_stamp());
     return;
   }
@@ -278,10 +329,13 @@ void Sdhci::schedule_transfer_complete(sc_time end, NodeId node, Span span) {
   tc_span_ = span;
   transfer_ended_ = false;
   busy_timeout_ = false;
+  tc_pending_ = true;
+  tc_event_.cancel();  // the later of data and busy counts
   tc_event_.notify(tc_time_ > now ? tc_time_ - now : sc_core::SC_ZERO_TIME);
 }
 
 void Sdhci::on_transfer_complete() {
+  tc_pending_ = false;
   if (busy_timeout_) {
     busy_timeout_ = false;
     raise(kIntDataTimeout);
@@ -293,10 +347,13 @@ void Sdhci::on_transfer_complete() {
     transfer_ended_ = true;
     return;
   }
+  // The busy of a stop command is over before what came in has reached memory: data_complete reports.
+  if (data_.active() && !(queue_ && queue_->owns_data())) return;
   transfer_ended_ = false;
-  dat_line_owned_ = false;
+  dat_line_owned_ = stage_ == Stage::waiting_start && uses_dat_line(command_);  // the next one has it already
   raise(kIntTransferComplete);
   end_hardware(graph().add(tc_node_, tc_span_, sc_time_stamp()));
+  if (queue_) queue_->lines_free();
 }
 
 void Sdhci::end_hardware(NodeId node) {
@@ -310,10 +367,15 @@ void Sdhci::auto_cmd_response(const CommandOutcome& o, bool is_cmd12) {
   if (o.crc_error) error |= field_mask(kRegs, "AUTO_CMD_ERROR", "CRC");
   if (o.end_bit_error) error |= field_mask(kRegs, "AUTO_CMD_ERROR", "END_BIT");
   if (o.index_error) error |= field_mask(kRegs, "AUTO_CMD_ERROR", "INDEX");
-  const bool check = mode_ & field_mask(kRegs, "TRANSFER_MODE", "RESPONSE_ERROR_CHECK");
+  const bool check = data_mode_ & field_mask(kRegs, "TRANSFER_MODE", "RESPONSE_ERROR_CHECK");
   if (check && error == 0 && (o.response.content & kCheckedR1)) error |= field_mask(kRegs, "AUTO_CMD_ERROR", "RESPONSE");
   if (!o.timeout) bank_.set(reg_offset(kRegs, "RESPONSE3"), o.response.content);
   if (error != 0) {
+    if (deferred_) {  // what the driver wrote meanwhile is not sent (SDHCI 4.20 2.2.23)
+      deferred_.reset();
+      not_issued_ = true;
+      error |= field_mask(kRegs, "AUTO_CMD_ERROR", "NOT_ISSUED");
+    }
     bank_.set(reg_offset(kRegs, "AUTO_CMD_ERROR"), error);
     stage_ = Stage::idle;
     data_.abort();
@@ -328,7 +390,10 @@ void Sdhci::auto_cmd_response(const CommandOutcome& o, bool is_cmd12) {
   }
   stage_ = Stage::idle;
   outcome_ = o;
-  finish_busy(o.response_end, o.effect.busy_until, o.response_node);
+  if (dat_line_owned_)
+    finish_busy(o.response_end, o.effect.busy_until, o.response_node);
+  else
+    end_hardware(o.response_node);
   line_is_free();
 }
 

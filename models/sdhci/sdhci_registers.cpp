@@ -1,6 +1,7 @@
 // Register behaviour of the SDHCI model: what a bus access does.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "models/sdhci/sdhci.hpp"
@@ -19,6 +20,17 @@ constexpr std::uint32_t kClockCard = field_mask(kRegs, "CLOCK_CONTROL", "SD_CLOC
 constexpr std::uint32_t kResetAll = field_mask(kRegs, "SOFTWARE_RESET", "ALL");
 constexpr std::uint32_t kResetCmd = field_mask(kRegs, "SOFTWARE_RESET", "CMD");
 constexpr std::uint32_t kResetDat = field_mask(kRegs, "SOFTWARE_RESET", "DAT");
+/// Error bits that belong to the command line; a CMD reset clears them.
+constexpr std::uint32_t kCommandErrors =
+    kIntCommandTimeout | kIntCommandCrc | kIntCommandEndBit | kIntCommandIndex | kIntResponse;
+constexpr std::uint32_t kDataPort = reg_offset(kRegs, "BUFFER_DATA_PORT");
+constexpr std::uint32_t kDataPortBytes = 4;
+
+/// Bytes of an access at `offset` that fall into the data port, from its first one on; 0: it starts elsewhere.
+unsigned port_bytes(std::uint32_t offset, unsigned bytes) {
+  if (offset < kDataPort || offset >= kDataPort + kDataPortBytes) return 0;
+  return std::min<unsigned>(bytes, kDataPort + kDataPortBytes - offset);
+}
 
 }  // namespace
 
@@ -42,19 +54,39 @@ void Sdhci::b_transport(tlm::tlm_generic_payload& payload, sc_time& delay) {
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
+bool Sdhci::in_queue_window(std::uint32_t offset) const {
+  return queue_ && offset >= params_.vendor2_pointer && offset < params_.vendor2_pointer + queue_->window_bytes();
+}
+
 std::uint64_t Sdhci::read(std::uint32_t offset, unsigned bytes) {
   const auto base = static_cast<std::uint32_t>(params_.vendor1_pointer);
   if (offset >= base && offset < base + kVendorBytes) return vendor_.read(offset - base, bytes);
-  if (offset == reg_offset(kRegs, "BUFFER_DATA_PORT")) return data_.pio_read(bytes);
-  return bank_.read(offset, bytes);
+  if (in_queue_window(offset)) {
+    const auto area = static_cast<std::uint32_t>(params_.vendor2_pointer);
+    if (bank_.get(reg_offset(kRegs, "CLOCK_CONTROL")) & kClockInternal)
+      return queue_->read_register(offset - area, bytes, access_time_);
+    ctx_.log(fmt::format("{}: read of 0x{:03x} (vendor area 2) with the internal clock off: 0", name(), offset));
+    return 0;
+  }
+  const unsigned port = port_bytes(offset, bytes);
+  if (port == 0) return bank_.read(offset, bytes);
+  const std::uint64_t value = data_.pio_read(port);
+  return port == bytes ? value : value | bank_.read(offset + port, bytes - port) << (8 * port);
 }
 
 void Sdhci::write(std::uint32_t offset, unsigned bytes, std::uint64_t value) {
   const auto base = static_cast<std::uint32_t>(params_.vendor1_pointer);
   if (offset >= base && offset < base + kVendorBytes) return vendor_.write(offset - base, bytes, value);
-  if (offset == reg_offset(kRegs, "BUFFER_DATA_PORT"))
-    return data_.pio_write(bytes, static_cast<std::uint32_t>(value));
-  bank_.write(offset, bytes, value);
+  if (in_queue_window(offset)) {
+    const auto area = static_cast<std::uint32_t>(params_.vendor2_pointer);
+    if (bank_.get(reg_offset(kRegs, "CLOCK_CONTROL")) & kClockInternal)
+      return queue_->write_register(offset - area, bytes, value, access_time_);
+    ctx_.log(fmt::format("{}: write of 0x{:03x} (vendor area 2) with the internal clock off: ignored", name(), offset));
+    return;
+  }
+  const unsigned port = port_bytes(offset, bytes);
+  if (port != 0) data_.pio_write(port, static_cast<std::uint32_t>(value));
+  if (port < bytes) bank_.write(offset + port, bytes - port, value >> (8 * port));
 }
 
 void Sdhci::hook_registers() {
@@ -68,7 +100,9 @@ void Sdhci::hook_registers() {
 
   // While a transfer runs these may not be written; the write is ignored (SDHCI 4.20 2.2.3 to 2.2.5).
   bank_.guard_writes([this](const RegDef& r) {
-    const bool held = r.name == "BLOCK_SIZE" || r.name == "BLOCK_COUNT" || r.name == "TRANSFER_MODE";
+    const bool held = r.offset == reg_offset(kRegs, "BLOCK_SIZE") || r.offset == reg_offset(kRegs, "BLOCK_COUNT") ||
+                      r.offset == reg_offset(kRegs, "TRANSFER_MODE") ||
+                      (r.offset == reg_offset(kRegs, "SDMA_ADDRESS") && v4());  // the 32-bit block count
     return !(held && data_.active());
   });
   bank_.on_write(reg_offset(kRegs, "COMMAND"), [this](const RegisterBank::WriteEvent& e) {
@@ -76,7 +110,9 @@ void Sdhci::hook_registers() {
   });
   bank_.on_read(reg_offset(kRegs, "PRESENT_STATE"), [this] { return present_state(); });
   bank_.on_write(reg_offset(kRegs, "CLOCK_CONTROL"), [this](const RegisterBank::WriteEvent& e) {
-    if ((e.value & kClockInternal) && !(e.old_value & kClockInternal))
+    // The stable bit tells of the oscillator, then (V4) of the PLL: it starts anew when either is enabled.
+    const std::uint64_t sources = kClockInternal | (v4() ? field_mask(kRegs, "CLOCK_CONTROL", "PLL_ENABLE") : 0u);
+    if (e.value & ~e.old_value & sources)
       clock_stable_at_ = access_time_ + sc_time(params_.clock_stable_us, sc_core::SC_US);
     update_clock();
   });
@@ -99,6 +135,9 @@ void Sdhci::hook_registers() {
   bank_.on_write(reg_offset(kRegs, "HOST_CONTROL1"), [this](const RegisterBank::WriteEvent&) { update_lines(); });
   bank_.on_write(reg_offset(kRegs, "HOST_CONTROL2"), [this](const RegisterBank::WriteEvent& e) {
     const std::uint32_t execute = field_mask(kRegs, "HOST_CONTROL2", "EXECUTE_TUNING");
+    // Only a tuning that succeeds selects the tuned clock; a write can only let go of it (SDHCI 4.20 2.2.24).
+    bank_.clear_bits(reg_offset(kRegs, "HOST_CONTROL2"),
+                     ~e.old_value & field_mask(kRegs, "HOST_CONTROL2", "SAMPLE_CLOCK_SELECT"));
     if ((e.value & execute) && !(e.old_value & execute)) tap_ = window_length_ = best_length_ = 0;
     tuning_ = e.value & execute;
     update_lines();
@@ -130,6 +169,10 @@ void Sdhci::hook_registers() {
     return data_.active() && data_.descriptor_address() ? data_.descriptor_address() & 0xFFFFFFFF
                                                         : bank_.get(reg_offset(kRegs, "ADMA_ADDRESS_LOW"));
   });
+  bank_.on_read(reg_offset(kRegs, "ADMA_ADDRESS_HIGH"), [this] {
+    return data_.active() && data_.descriptor_address() ? data_.descriptor_address() >> 32
+                                                        : bank_.get(reg_offset(kRegs, "ADMA_ADDRESS_HIGH"));
+  });
   vendor_.on_write(reg_offset(dwcmshc::kRegs, "MBIU_CTRL"), [this](const RegisterBank::WriteEvent&) { update_bursts(); });
   vendor_.on_write(reg_offset(dwcmshc::kRegs, "EMMC_CTRL"), [this](const RegisterBank::WriteEvent& e) {
     const std::uint32_t level = field_mask(dwcmshc::kRegs, "EMMC_CTRL", "EMMC_RST_N");
@@ -143,6 +186,7 @@ void Sdhci::hook_interrupt_registers() {
   const auto update = [this](const RegisterBank::WriteEvent&) { update_irq(); };
   bank_.on_write(reg_offset(kRegs, "NORMAL_INT_STATUS"), update);
   bank_.on_write(reg_offset(kRegs, "ERROR_INT_STATUS"), update);
+  bank_.on_write(reg_offset(kRegs, "NORMAL_INT_STATUS_ENABLE"), update);
   bank_.on_write(reg_offset(kRegs, "NORMAL_INT_SIGNAL_ENABLE"), update);
   bank_.on_write(reg_offset(kRegs, "ERROR_INT_SIGNAL_ENABLE"), update);
   bank_.on_read(reg_offset(kRegs, "NORMAL_INT_STATUS"), [this] {
@@ -163,6 +207,11 @@ bool Sdhci::v4() const {
 }
 
 void Sdhci::software_reset(std::uint32_t bits) {
+  if (queue_) {
+    if (bits & kResetAll) queue_->reset_all();
+    if (bits & kResetCmd) queue_->reset_line();
+    if (bits & kResetDat) queue_->reset_data();
+  }
   if (bits & (kResetAll | kResetCmd)) {
     // DWC: Command Complete stays; the driver clears it.
     if (stage_ != Stage::idle) bus_.abandon_command();
@@ -170,7 +219,8 @@ void Sdhci::software_reset(std::uint32_t bits) {
     start_event_.cancel();
     cc_event_.cancel();
     deferred_.reset();
-    auto_cmd12_due_ = false;
+    auto_cmd12_due_ = not_issued_ = false;
+    bank_.clear_bits(reg_offset(kRegs, "ERROR_INT_STATUS"), kCommandErrors >> 16);
   }
   if (bits & (kResetAll | kResetDat)) reset_dat();
   if (bits & kResetAll) {
@@ -190,7 +240,7 @@ void Sdhci::software_reset(std::uint32_t bits) {
 void Sdhci::reset_dat() {
   data_.abort();
   tc_event_.cancel();
-  dat_line_owned_ = transfer_ended_ = false;
+  dat_line_owned_ = transfer_ended_ = tc_pending_ = busy_timeout_ = auto_cmd12_due_ = false;
   const std::uint32_t data_bits =
       kIntTransferComplete | kIntBlockGap | kIntDma | kIntBufferWriteReady | kIntBufferReadReady;
   bank_.clear_bits(reg_offset(kRegs, "NORMAL_INT_STATUS"), data_bits);
@@ -221,7 +271,13 @@ void Sdhci::update_clock() {
   const std::uint64_t m = params_.capabilities2 >> field_lsb(kRegs, "CAPABILITIES2", "CLOCK_MULTIPLIER") & 0xFF;
   double hz = n == 0 ? params_.base_clock_hz : params_.base_clock_hz / static_cast<double>(2 * n);
   if (programmable && m != 0) hz = params_.base_clock_hz * static_cast<double>(m + 1) / static_cast<double>(n + 1);
-  if (!bus_.clock_running() || bus_.clock().frequency_hz() != hz) bus_.set_clock(hz);
+  if (bus_.clock_running() && bus_.clock().frequency_hz() == hz) return;
+  bus_.set_clock(hz);
+  const std::uint64_t uhs = hc2 & 7;
+  if ((uhs == kUhsHs200 || uhs == kUhsHs400) && hz < params_.dll_min_hz)
+    ctx_.finding("sdhci.clock_below_dll", name(), {},
+                 fmt::format("card clock {:.3f} MHz in HS200 or HS400 is below the {:.3f} MHz the host's DLL needs",
+                             hz / 1e6, params_.dll_min_hz / 1e6), access_time_);
 }
 
 void Sdhci::update_lines() {
@@ -251,14 +307,18 @@ std::uint64_t Sdhci::present_state() {
   const unsigned dat = bus_.dat_levels(now);
   s |= std::uint64_t{dat & 0xFu} << field_lsb(kRegs, "PRESENT_STATE", "DAT3_0_LEVEL");
   s |= std::uint64_t{dat >> 4} << field_lsb(kRegs, "PRESENT_STATE", "DAT7_4_LEVEL");
-  if (stage_ == Stage::waiting_start || stage_ == Stage::auto_cmd23 || stage_ == Stage::main)
+  if (stage_ == Stage::waiting_start || stage_ == Stage::auto_cmd23 || stage_ == Stage::main ||
+      deferred_ || (queue_ && queue_->owns_line()))
     s |= field_mask(kRegs, "PRESENT_STATE", "CMD_INHIBIT");
-  if (dat_line_owned_)
+  if (dat_line_owned_ || (queue_ && queue_->owns_data()))
     s |= field_mask(kRegs, "PRESENT_STATE", "DAT_INHIBIT") | field_mask(kRegs, "PRESENT_STATE", "DAT_LINE_ACTIVE");
   if (data_.reading()) s |= field_mask(kRegs, "PRESENT_STATE", "READ_ACTIVE");
   if (data_.writing()) s |= field_mask(kRegs, "PRESENT_STATE", "WRITE_ACTIVE");
   if (data_.pio_can_write()) s |= field_mask(kRegs, "PRESENT_STATE", "BUFFER_WRITE_ENABLE");
   if (data_.pio_can_read()) s |= field_mask(kRegs, "PRESENT_STATE", "BUFFER_READ_ENABLE");
+  if (not_issued_) s |= field_mask(kRegs, "PRESENT_STATE", "COMMAND_NOT_ISSUED");
+  if (bank_.get(reg_offset(kRegs, "COMMAND")) & field_mask(kRegs, "COMMAND", "SUB_COMMAND"))
+    s |= field_mask(kRegs, "PRESENT_STATE", "SUB_COMMAND_STATUS");
   return s;
 }
 

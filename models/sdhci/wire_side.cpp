@@ -10,15 +10,26 @@ using sc_core::sc_time_stamp;
 bool DataEngine::stopped_by_gap(std::uint64_t block) {
   if (!stop_at_gap_ || block == 0 || gap_stopped_) return gap_stopped_;
   gap_stopped_ = true;
-  client_.data_interrupt(sdhci::kIntBlockGap | sdhci::kIntTransferComplete);
+  client_.data_interrupt(sdhci::kIntBlockGap);
+  gap_open_ = true;
+  gap_reached();
   return true;
+}
+
+/// Transfer Complete of a stop: when what has come in is in memory (SDHCI 4.20 2.2.13).
+void DataEngine::gap_reached() {
+  if (!gap_open_ || (job_.direction == DataDir::read && (pieces_open_ > 0 || fifo_used_ > 0))) return;
+  gap_open_ = false;
+  client_.data_interrupt(sdhci::kIntTransferComplete);
 }
 
 void DataEngine::continue_after_gap() {
   if (!gap_stopped_) return;
-  gap_stopped_ = false;
+  gap_stopped_ = gap_open_ = false;
   wire_base_ = std::max(wire_base_, sc_time_stamp());
-  if (job_.direction == DataDir::read)
+  if (by_reservation())
+    run_lt();
+  else if (job_.direction == DataDir::read)
     start_read_frame();
   else
     start_write_frame();
@@ -46,7 +57,7 @@ NodeId DataEngine::read_cause(sc_time base, const BlockReady& ready, sc_time end
 }
 
 void DataEngine::start_read_frame() {
-  if (!active_ || frame_on_wire_ || waiting_for_room_ || card_stopped_ || stuck_) return;
+  if (!active_ || frame_on_wire_ || waiting_for_room_ || card_stopped_ || stuck_ || finishing_) return;
   if (job_.blocks != 0 && next_block_ == job_.blocks) return;
   if (stopped_by_gap(next_block_)) return;
   if (!bus_.card().transfer_running()) {  // the device has no more: it ran over its end, or counts fewer blocks
@@ -89,7 +100,7 @@ void DataEngine::end_read_frame() {
   ++fifo_used_;
   slots_.push_back(&slot);
   trace_fifo(frame_end_);
-  client_.block_moved();
+  count_block(sc_time_stamp());
   if (job_.tuning) {
     client_.tuning_block(!check.crc_error);
     return;
@@ -105,6 +116,7 @@ void DataEngine::end_read_frame() {
   } else {
     pump_memory();
   }
+  if (active_ && card_stopped_) return finish_stopped();
   if (active_) start_read_frame();
 }
 
@@ -123,7 +135,7 @@ NodeId DataEngine::write_cause(sc_time base, sc_time have, sc_time end) {
 }
 
 void DataEngine::start_write_frame() {
-  if (!active_ || !card_may_send_ || frame_on_wire_ || card_stopped_) return;
+  if (!active_ || !card_may_send_ || frame_on_wire_ || card_stopped_ || finishing_) return;
   if (job_.blocks != 0 && next_block_ == job_.blocks) return;
   if (stopped_by_gap(next_block_)) return;
   waiting_for_data_ = slots_.empty() || !slots_.front()->complete;
@@ -151,7 +163,7 @@ void DataEngine::end_write_frame() {
   trace_fifo(token);
   ++counters_.blocks_written;
   ++next_block_;
-  client_.block_moved();
+  count_block(token);
   if (effect.status == CrcStatus::crc_error) {
     fail(sdhci::kIntDataCrc);
     return;
@@ -169,6 +181,7 @@ void DataEngine::end_write_frame() {
     }
   }
   wire_base_ = free + bus_.clock().cycles(bus_.params().n_wr);
+  if (card_stopped_) return finish_stopped();
   if (job_.blocks != 0 && next_block_ == job_.blocks) {
     bool waiting = false;
     if (table_has_ended(waiting) || waiting) complete_at(free, wire_node_);

@@ -142,7 +142,8 @@ TEST_CASE("a range across 128 MiB is found at the exact byte, split there it is 
   b.run_to_end();
   CHECK(b.status() == kIntTransferComplete);
   CHECK(b.ctx.findings.count("dma.crosses_128m") == 2);
-  for (std::size_t i = 0; i < 0x2000; ++i) REQUIRE(*b.ram(0x07FFF000 + i) == MockCard::content(i / 512, i % 512));
+  for (std::size_t i = 0; i < 0x2000; ++i)
+    REQUIRE(*b.ram(0x07FFF000 + i) == MockCard::content(i / 512, i % 512));
 }
 
 TEST_CASE("hardware that wraps at 27 bits writes the rest to the window's start") {
@@ -185,4 +186,110 @@ TEST_CASE("by reservation the boundary behaves the same") {
   CHECK(b.status() == kIntTransferComplete);
   CHECK(b.ctx.findings.count("dma.crosses_128m") == 1);
   CHECK(*b.ram(0x08000000 + 5) == MockCard::content(1, 5));
+}
+
+// --- errors further on, in both styles; the engine has read ahead, the address still names the failing descriptor ---
+
+namespace {
+
+/// Descriptor 2 of 6 has an address nobody answers; ST_TFR shows the one after it.
+void bad_data_in_the_middle(TimingStyle style, std::uint64_t depth, unsigned index) {
+  SdhciParams p = bench_params();
+  p.prefetch_depth = depth;
+  Bench b(p, style);
+  b.start_card();
+  std::vector<Bench::Descriptor> list(6, {0x20000, 512, kTran});
+  list[2].address = kUnmapped;
+  list[5].attr = kTranEnd;
+  b.table(0x1000, k32, list);
+  run(b, 6, 0x1000, index);
+  expect_error(b, kTransfer, 0x1000 + 3 * 8);
+  recover(b);
+}
+void unmapped_link(TimingStyle style) {
+  Bench b(bench_params(), style);
+  b.start_card();
+  b.table(0x1000, k32, {{0x20000, 512, kTran}, {kUnmapped, 0, kLink}});
+  run(b, 2);
+  expect_error(b, kFetch, kUnmapped);
+  recover(b);
+}
+
+}  // namespace
+
+TEST_CASE("bad data address in the middle of a read, depth 0") {
+  bad_data_in_the_middle(TimingStyle::at, 0, 18);
+}
+TEST_CASE("bad data address in the middle of a read, depth 8") {
+  bad_data_in_the_middle(TimingStyle::at, 8, 18);
+}
+TEST_CASE("bad data address in the middle of a write, depth 8") {
+  bad_data_in_the_middle(TimingStyle::at, 8, 25);
+}
+TEST_CASE("bad data address in the middle of a read by reservation") {
+  bad_data_in_the_middle(TimingStyle::lt, 8, 18);
+}
+TEST_CASE("bad data address in the middle of a write by reservation") {
+  bad_data_in_the_middle(TimingStyle::lt, 8, 25);
+}
+TEST_CASE("a LINK to where nobody answers stops in ST_FDS there") { unmapped_link(TimingStyle::at); }
+TEST_CASE("a LINK to where nobody answers stops in ST_FDS there, by reservation") {
+  unmapped_link(TimingStyle::lt);
+}
+
+TEST_CASE(
+    "an address with more bits than 32-bit descriptors have reads a wrong table: ST_FDS and the address "
+    "used") {
+  Bench b;
+  b.start_card();
+  run(b, 1, 0x4'1AB5'5200);  // F035: bits above 31 are dropped; zeros there are no valid descriptor
+  expect_error(b, kFetch, 0x1AB5'5200);
+}
+
+TEST_CASE("a 64-bit table address nobody answers is shown whole") {
+  Bench b;
+  b.start_card();
+  b.select(Bench::Format::adma128, 0x4'1AB5'5200);
+  b.data_command(8, 0, 0, kReadSingle);
+  b.run_to_end();
+  expect_error(b, kFetch, 0x1AB5'5200);
+  CHECK(b.read(reg_offset(kRegs, "ADMA_ADDRESS_HIGH"), 4) == 4);
+}
+
+namespace {
+
+/// A write of two blocks from 0x0FFF_FE00: bytes 1 below the boundary, 2 above it, 3 at the window's start.
+void write_across(const char* what, TimingStyle style, std::uint32_t bit, std::vector<int> blocks) {
+  Bench b(behaviour(what), style);
+  b.start_card();
+  b.write(reg_offset(kRegs, "TIMEOUT_CONTROL"), 1, 0);
+  std::memset(b.ram(0x0FFFFE00, 512), 1, 512);
+  std::memset(b.ram(0x10000000, 512), 2, 512);
+  std::memset(b.ram(0x08000000, 512), 3, 512);
+  b.table(0x1000, k32, {{0x0FFFFE00, 1024, kTranEnd}});
+  run(b, 2, 0x1000, 25);
+  CHECK((b.status() & ~kIntError & ~kIntCommandComplete) == bit);
+  CHECK(b.ctx.findings.count("dma.crosses_128m") == 1);
+  std::vector<std::byte> expected;
+  for (const int v : blocks) expected.insert(expected.end(), 512, static_cast<std::byte>(v));
+  CHECK(b.card.written == expected);
+}
+
+}  // namespace
+
+TEST_CASE("a write across 128 MiB where it is harmless") {
+  write_across("ok", TimingStyle::at, kIntTransferComplete, {1, 2});
+}
+TEST_CASE("a write across 128 MiB that wraps") {
+  write_across("wrap", TimingStyle::at, kIntTransferComplete, {1, 3});
+}
+TEST_CASE("a write across 128 MiB that wraps, by reservation") {
+  write_across("wrap", TimingStyle::lt, kIntTransferComplete, {1, 3});
+}
+// The engine runs ahead of the wire: the error stands before the first block may leave.
+TEST_CASE("a write across 128 MiB that ends in an ADMA error") {
+  write_across("adma_error", TimingStyle::at, kIntAdma, {});
+}
+TEST_CASE("a write across 128 MiB that stalls") {
+  write_across("stall", TimingStyle::at, kIntDataTimeout, {1});
 }

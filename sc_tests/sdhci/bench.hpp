@@ -62,12 +62,13 @@ struct IrqProbe : IrqSink {
 };
 
 struct Bench {
-  static constexpr std::uint64_t kRamBytes = 1ULL << 30;  // sparse
+  static constexpr std::uint64_t kRamBytes = 1ULL << 30;     // sparse
+  static constexpr std::uint64_t kHighBase = 0x2'4000'0000;  // a second one of that size, above 4 GiB
 
   Context ctx;
   ClockDomain axi{"axi", 200e6};
   AxiInterconnect interconnect;
-  Sram sram;
+  Sram sram, high;
   MmcBus bus;
   MockCard card;
   Sdhci host;
@@ -77,10 +78,12 @@ struct Bench {
   explicit Bench(const SdhciParams& p = bench_params(), TimingStyle style = TimingStyle::at)
       : interconnect("interconnect", set_style(ctx, style), axi, InterconnectParams{}),
         sram("sram", axi, sram_params()),
+        high("high", axi, sram_params()),
         bus("bus", ctx, MmcBusParams{}),
         host("host", ctx, axi, bus, card, p) {
     host.dma_port().socket.bind(interconnect.master_socket(interconnect.add_master("host")));
     interconnect.target_socket(interconnect.add_target("sram", 0, kRamBytes)).bind(sram.socket);
+    interconnect.target_socket(interconnect.add_target("high", kHighBase, kRamBytes)).bind(high.socket);
     driver.socket.bind(host.socket);
     host.irq.connect(irq, 0);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
@@ -96,14 +99,18 @@ struct Bench {
     return p;
   }
 
-  std::byte* ram(std::uint64_t address, std::uint64_t bytes = 1) { return sram.ptr(address, bytes); }
+  std::byte* ram(std::uint64_t address, std::uint64_t bytes = 1) {
+    return address >= kHighBase ? high.ptr(address - kHighBase, bytes) : sram.ptr(address, bytes);
+  }
   std::uint64_t read(std::uint64_t offset, unsigned bytes) {
     std::uint64_t v = 0;
     driver.access(false, offset, bytes, v);
     return v;
   }
   /// Returns the instant the write takes effect.
-  sc_time write(std::uint64_t offset, unsigned bytes, std::uint64_t v) { return driver.access(true, offset, bytes, v); }
+  sc_time write(std::uint64_t offset, unsigned bytes, std::uint64_t v) {
+    return driver.access(true, offset, bytes, v);
+  }
   void advance(sc_time d) {
     sc_core::sc_start(d);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
@@ -168,7 +175,9 @@ struct Bench {
     write(reg_offset(kRegs, "ARGUMENT"), 4, argument);
     return write(reg_offset(kRegs, "COMMAND"), 2, index << 8 | (response >= 2 ? 0x18 : 0) | response);
   }
-  std::uint32_t status() { return static_cast<std::uint32_t>(read(reg_offset(kRegs, "NORMAL_INT_STATUS"), 4)); }
+  std::uint32_t status() {
+    return static_cast<std::uint32_t>(read(reg_offset(kRegs, "NORMAL_INT_STATUS"), 4));
+  }
   void clear_status() { write(reg_offset(kRegs, "NORMAL_INT_STATUS"), 4, 0xFFFFFFFF); }
 
   /// Runs from event to event until any status bit of `mask` is set; returns that instant. Command Complete is

@@ -66,11 +66,21 @@ void random_scatter(TimingStyle style, Bench::Format format, unsigned seed) {
 
 }  // namespace
 
-TEST_CASE("random scatter lists, 32-bit descriptors") { random_scatter(TimingStyle::at, Bench::Format::adma32, 1); }
-TEST_CASE("random scatter lists, 96-bit descriptors") { random_scatter(TimingStyle::at, Bench::Format::adma96, 2); }
-TEST_CASE("random scatter lists, 128-bit descriptors") { random_scatter(TimingStyle::at, Bench::Format::adma128, 3); }
-TEST_CASE("random scatter lists by reservation, 32-bit") { random_scatter(TimingStyle::lt, Bench::Format::adma32, 4); }
-TEST_CASE("random scatter lists by reservation, 128-bit") { random_scatter(TimingStyle::lt, Bench::Format::adma128, 5); }
+TEST_CASE("random scatter lists, 32-bit descriptors") {
+  random_scatter(TimingStyle::at, Bench::Format::adma32, 1);
+}
+TEST_CASE("random scatter lists, 96-bit descriptors") {
+  random_scatter(TimingStyle::at, Bench::Format::adma96, 2);
+}
+TEST_CASE("random scatter lists, 128-bit descriptors") {
+  random_scatter(TimingStyle::at, Bench::Format::adma128, 3);
+}
+TEST_CASE("random scatter lists by reservation, 32-bit") {
+  random_scatter(TimingStyle::lt, Bench::Format::adma32, 4);
+}
+TEST_CASE("random scatter lists by reservation, 128-bit") {
+  random_scatter(TimingStyle::lt, Bench::Format::adma128, 5);
+}
 
 TEST_CASE("descriptor fields are where SDHCI 4.20 puts them") {
   const auto decode = [](std::initializer_list<std::uint32_t> words, AdmaFormat f) {

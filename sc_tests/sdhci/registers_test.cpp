@@ -9,9 +9,9 @@ namespace {
 
 /// Registers whose writes do something at once or whose value is computed; their bits have tests of their own.
 bool has_behaviour(const RegDef& r) {
-  for (const char* n : {"COMMAND", "PRESENT_STATE", "CLOCK_CONTROL", "SOFTWARE_RESET", "BUFFER_DATA_PORT", "HOST_CONTROL2",
-                        "NORMAL_INT_STATUS", "ERROR_INT_STATUS", "FORCE_AUTO_CMD_ERROR", "FORCE_ERROR_INT",
-                        "BLOCK_GAP_CONTROL", "POWER_CONTROL"})
+  for (const char* n : {"COMMAND", "PRESENT_STATE", "CLOCK_CONTROL", "SOFTWARE_RESET", "BUFFER_DATA_PORT",
+                        "HOST_CONTROL2", "NORMAL_INT_STATUS", "ERROR_INT_STATUS", "FORCE_AUTO_CMD_ERROR",
+                        "FORCE_ERROR_INT", "BLOCK_GAP_CONTROL", "POWER_CONTROL"})
     if (r.name == n) return true;
   return false;
 }
@@ -48,7 +48,8 @@ TEST_CASE("every register keeps exactly its writable bits") {
     INFO(r.name);
     for (const std::uint64_t pattern : {~std::uint64_t{0}, std::uint64_t{0x5A5A5A5A}, std::uint64_t{0}}) {
       b.write(r.offset, r.bytes, pattern & width_mask(r));
-      CHECK(b.read(r.offset, r.bytes) == ((r.reset & ~writable(r)) | (pattern & writable(r) & width_mask(r))));
+      CHECK(b.read(r.offset, r.bytes) ==
+            ((r.reset & ~writable(r)) | (pattern & writable(r) & width_mask(r))));
     }
   }
 }
@@ -103,7 +104,8 @@ TEST_CASE("the internal clock becomes stable after its time and the divider sets
     unsigned n;
     double hz;
   };
-  for (const Divider d : {Divider{0, 200e6}, Divider{1, 100e6}, Divider{2, 50e6}, Divider{250, 400e3}, Divider{1023, 200e6 / 2046}}) {
+  for (const Divider d : {Divider{0, 200e6}, Divider{1, 100e6}, Divider{2, 50e6}, Divider{250, 400e3},
+                          Divider{1023, 200e6 / 2046}}) {
     b.write(reg_offset(kRegs, "CLOCK_CONTROL"), 2, 5 | (d.n & 0xFF) << 8 | (d.n >> 8) << 6);
     CHECK(b.bus.clock().frequency_hz() == Approx(d.hz));
   }
@@ -178,4 +180,151 @@ TEST_CASE("in V4 mode a 16-bit count of 0 hands over to the 32-bit count") {
   b.run_to_end();
   CHECK(b.status() == kIntTransferComplete);
   CHECK(b.host.data().counters().blocks_read == 3);
+}
+
+TEST_CASE("a reset of everything wipes what an earlier stage left, whatever it was") {
+  Bench b;
+  for (const RegDef& r : kRegs)
+    if (r.name != "SOFTWARE_RESET" && r.name != "COMMAND") b.write(r.offset, r.bytes, width_mask(r));
+  for (const RegDef& r : dwcmshc::kRegs) b.write(0x500 + r.offset, r.bytes, width_mask(r));
+  b.write(reg_offset(kRegs, "SOFTWARE_RESET"), 1, 1);
+  b.advance(cycles(32));
+  for (const RegDef& r : kRegs) {
+    INFO(r.name);
+    if (r.name != "PRESENT_STATE") CHECK(b.read(r.offset, r.bytes) == r.reset);
+  }
+  for (const RegDef& r : dwcmshc::kRegs) {
+    INFO(r.name);
+    CHECK(b.read(0x500 + r.offset, r.bytes) == r.reset);
+  }
+}
+
+TEST_CASE("each status bit is cleared by writing 1 to it and by nothing else") {
+  Bench b;
+  b.start_card();
+  for (unsigned bit = 0; bit < 13; ++bit) {
+    b.write(reg_offset(kRegs, "FORCE_ERROR_INT"), 2, 0x1FFF);
+    b.write(reg_offset(kRegs, "ERROR_INT_STATUS"), 2, 0);
+    CHECK(b.read(reg_offset(kRegs, "ERROR_INT_STATUS"), 2) == 0x1FFF);
+    b.write(reg_offset(kRegs, "ERROR_INT_STATUS"), 2, 1u << bit);
+    CHECK(b.read(reg_offset(kRegs, "ERROR_INT_STATUS"), 2) == (0x1FFFu & ~(1u << bit)));
+    b.write(reg_offset(kRegs, "NORMAL_INT_STATUS"), 2, 0xFFFF);  // bit 15 follows the error bits
+    CHECK((b.read(reg_offset(kRegs, "NORMAL_INT_STATUS"), 2) & 0x8000) != 0);
+  }
+  b.write(reg_offset(kRegs, "ERROR_INT_STATUS"), 2, 0x1FFF);
+  CHECK(b.status() == 0);
+  CHECK_FALSE(b.irq.level);
+}
+
+TEST_CASE("the data port takes bytes on every lane, and a double word reaches Present State behind it") {
+  Bench b;
+  b.start_card();
+  b.data_command(18, 3, 2, kReadMulti & ~1u);
+  b.run_until(kIntBufferReadReady);
+  const auto content = [](unsigned i) { return std::to_integer<std::uint64_t>(MockCard::content(3, i)); };
+  for (unsigned i = 0; i < 4; ++i) CHECK(b.read(0x20 + i, 1) == content(i));
+  CHECK(b.read(0x20, 2) == (content(4) | content(5) << 8));
+  CHECK(b.read(0x22, 2) == (content(6) | content(7) << 8));
+  const std::uint64_t both = b.read(0x20, 8);
+  CHECK((both & 0xFFFFFFFF) == (content(8) | content(9) << 8 | content(10) << 16 | content(11) << 24));
+  CHECK((both >> 32 & 1u << 11) != 0);
+  CHECK(b.read(0x20, 4) == (content(12) | content(13) << 8 | content(14) << 16 | content(15) << 24));
+}
+
+TEST_CASE("in V4 mode the stable bit starts anew with the PLL") {
+  Bench b;
+  const auto stable = [&] { return (b.read(reg_offset(kRegs, "CLOCK_CONTROL"), 2) & 2) != 0; };
+  b.write(reg_offset(kRegs, "HOST_CONTROL2"), 2, 0x1000);
+  b.write(reg_offset(kRegs, "CLOCK_CONTROL"), 2, 1);
+  b.advance(sc_time(11, sc_core::SC_US));
+  CHECK(stable());
+  b.write(reg_offset(kRegs, "CLOCK_CONTROL"), 2, 9);
+  CHECK_FALSE(stable());
+  b.advance(sc_time(11, sc_core::SC_US));
+  CHECK(stable());
+  b.write(reg_offset(kRegs, "CLOCK_CONTROL"), 2, 0);
+  CHECK_FALSE(stable());
+}
+
+TEST_CASE("with preset values the divider comes from the preset register of the mode") {
+  Bench b;
+  b.start_card({8, true}, 4);
+  CHECK(b.bus.clock().frequency_hz() == Approx(25e6));
+  b.write(reg_offset(kRegs, "HOST_CONTROL2"), 2, kUhsHs400 | 0x8000u);  // PRESET_HS400 is 0: the base clock
+  CHECK(b.bus.clock().frequency_hz() == Approx(200e6));
+  b.write(reg_offset(kRegs, "HOST_CONTROL2"), 2, kUhsHs400);
+  CHECK(b.bus.clock().frequency_hz() == Approx(25e6));
+}
+
+TEST_CASE("a write cannot select the tuned clock") {
+  Bench b;
+  b.write(reg_offset(kRegs, "HOST_CONTROL2"), 2, 0x0080);
+  CHECK(b.read(reg_offset(kRegs, "HOST_CONTROL2"), 2) == 0);
+}
+
+TEST_CASE("reset of CMD clears the command's error bits and leaves the data's") {
+  Bench b;
+  b.start_card();
+  b.write(reg_offset(kRegs, "FORCE_ERROR_INT"), 2, 0x1FFF);
+  b.write(reg_offset(kRegs, "SOFTWARE_RESET"), 1, 2);
+  CHECK(b.read(reg_offset(kRegs, "ERROR_INT_STATUS"), 2) ==
+        (0x1FFF & ~0x080F));  // timeout, CRC, end bit, index, response
+}
+
+TEST_CASE("Present State tells of a sub-command") {
+  Bench b;
+  b.start_card();
+  b.write(reg_offset(kRegs, "COMMAND"), 2, 13 << 8 | 0x1E);
+  b.run_until(kIntCommandComplete);
+  CHECK((b.read(0x24, 4) & 1u << 28) != 0);
+  b.command(13, 0);
+  CHECK((b.read(0x24, 4) & 1u << 28) == 0);
+}
+
+// Which register counts: V3 the 16-bit one even at 0, V4 the 16-bit one unless it is 0, then the 32-bit one.
+TEST_CASE("the block count comes from the 16-bit register, in V4 mode from the 32-bit one when that is 0") {
+  struct Case {
+    bool v4;
+    std::uint32_t count16, count32, blocks;
+  };
+  Bench b;
+  b.start_card();
+  for (const Case c :
+       {Case{false, 3, 7, 3}, Case{false, 0, 7, 0}, Case{true, 3, 7, 3}, Case{true, 0, 5, 5}}) {
+    INFO(c.v4 << " " << c.count16 << " " << c.count32);
+    const auto format = c.v4 ? Bench::Format::adma128 : Bench::Format::adma32;
+    const std::uint64_t before = b.host.data().counters().blocks_read;
+    b.table(0x1000, format, {{0x20000, c.blocks * 512, kTranEnd}});
+    b.select(format, 0x1000);
+    b.write(reg_offset(kRegs, "SDMA_ADDRESS"), 4, c.count32);
+    const sc_time t = b.data_command(18, 0, c.count16, kReadMulti);
+    b.advance(t + cycles(4 + 48 + 2 + 274 + 10) - sc_time_stamp());
+    b.write(reg_offset(kRegs, "SDMA_ADDRESS"), 4, c.v4 ? 99 : c.count32);  // V4: held while data move
+    b.advance(sc_time(1, sc_core::SC_MS));
+    CHECK(b.host.data().counters().blocks_read - before == c.blocks);
+    CHECK((b.status() & kIntTransferComplete) == (c.blocks != 0 ? kIntTransferComplete : 0u));
+    CHECK(b.read(0x06, 2) == 0);
+    CHECK(b.read(0x00, 4) == (c.v4 && c.count16 == 0 ? 0 : c.count32));
+    b.write(reg_offset(kRegs, "SOFTWARE_RESET"), 1, 6);
+    b.advance(sc_time(10, sc_core::SC_US));
+    b.clear_status();
+    b.card.blocks_left = 0;
+  }
+}
+
+// F085: TMCLK 1 MHz, counter 0xE: 2^27 us = 134.217728 s.
+TEST_CASE("a busy of 100 s ends within the longest data timeout, one of 140 s does not") {
+  Bench b;
+  b.start_card();
+  b.card.r1b_busy = sc_time(100, sc_core::SC_SEC);
+  b.command(38, 0x80000000, 3);
+  b.run_until(kIntTransferComplete | 0xFFFF0000, sc_time(200, sc_core::SC_SEC));
+  CHECK(b.status() == kIntTransferComplete);
+  b.clear_status();
+  b.card.r1b_busy = sc_time(140, sc_core::SC_SEC);
+  const sc_time t = b.command(38, 0x80000000, 3);
+  const sc_time end = b.run_until(kIntTransferComplete | 0xFFFF0000, sc_time(200, sc_core::SC_SEC));
+  CHECK(end - t == cycles(4 + 48 + 12 + 48) + sc_time::from_value(134'217'728ull * 1'000'000));
+  CHECK(b.status() == (kIntDataTimeout | kIntError));
+  CHECK((b.read(0x24, 4) & 6) == 6);  // DAT inhibit and DAT active stay until the DAT reset
 }

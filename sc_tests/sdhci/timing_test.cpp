@@ -8,7 +8,8 @@ using namespace vp::test;
 
 namespace {
 
-constexpr std::uint64_t I = 4, L = 2, X = 2, C = 2, N_CR = 12, N_AC = 2, N_WR = 2, N_CRC = 2, TOKEN = 5, G = 45;
+constexpr std::uint64_t I = 4, L = 2, X = 2, C = 2, N_CR = 12, N_AC = 2, N_WR = 2, N_CRC = 2, TOKEN = 5,
+                        G = 45;
 constexpr std::uint64_t H = 1, FIRST = 4, ACCEPT = 1;
 constexpr std::uint64_t BURSTS = 4, BEATS = 16;
 // Last B of a 512-byte block whose first burst is issued at 0: W beats back to back, then hops and accept.
@@ -19,7 +20,9 @@ struct Case {
   LineMode lines;
   std::uint64_t frame;
 };
-constexpr Case kCases[] = {{"x1 SDR", {1, false}, 4114}, {"x4 SDR", {4, false}, 1042}, {"x8 SDR", {8, false}, 530},
+constexpr Case kCases[] = {{"x1 SDR", {1, false}, 4114},
+                           {"x4 SDR", {4, false}, 1042},
+                           {"x8 SDR", {8, false}, 530},
                            {"x8 DDR", {8, true}, 274}};
 
 }  // namespace
@@ -127,7 +130,8 @@ void read_16_descriptors(std::uint64_t depth, TimingStyle style, std::uint64_t l
   Bench b(p, style);
   b.start_card();
   std::vector<Bench::Descriptor> list;
-  for (std::uint32_t i = 0; i < 16; ++i) list.push_back({0x20000 + i * 0x100u, 32, i == 15 ? kTranEnd : kTran});
+  for (std::uint32_t i = 0; i < 16; ++i)
+    list.push_back({0x20000 + i * 0x100u, 32, i == 15 ? kTranEnd : kTran});
   b.table(0x1000, Bench::Format::adma128, list);
   b.select(Bench::Format::adma128, 0x1000);
   const sc_time t = b.data_command(17, 0, 0, kReadSingle);
@@ -136,7 +140,8 @@ void read_16_descriptors(std::uint64_t depth, TimingStyle style, std::uint64_t l
   const std::uint64_t tail = 4 + H + ACCEPT + H;
   CHECK(end - t == cycles(available + last_issue + tail + C));
   CHECK(b.host.data().counters().descriptors == 16);
-  for (unsigned i = 0; i < 512; ++i) REQUIRE(*b.ram(0x20000 + i / 32 * 0x100 + i % 32) == MockCard::content(0, i));
+  for (unsigned i = 0; i < 512; ++i)
+    REQUIRE(*b.ram(0x20000 + i / 32 * 0x100 + i % 32) == MockCard::content(0, i));
 }
 constexpr std::uint64_t FETCH = 2 * H + FIRST + 2;
 
@@ -191,7 +196,8 @@ TEST_CASE("without posted drain a block has drained when its last B is back") {
   b.table(0x1000, Bench::Format::adma32, {{0x20000, static_cast<std::uint32_t>(n * 512), kTranEnd}});
   b.select(Bench::Format::adma32, 0x1000);
   const sc_time t = b.data_command(18, 0, n, kReadMulti);
-  CHECK(b.run_to_end() - t == cycles(I + 48 + N_AC + n * 274 + (n - 1) * (X + BLOCK_WRITE) + X + BLOCK_WRITE + C));
+  CHECK(b.run_to_end() - t ==
+        cycles(I + 48 + N_AC + n * 274 + (n - 1) * (X + BLOCK_WRITE) + X + BLOCK_WRITE + C));
 }
 
 TEST_CASE("Auto CMD23 goes first and the main command follows N_RC after its response") {
@@ -232,10 +238,14 @@ struct ModeCase {
 };
 // Clocks as this base divides them: identification 400 kHz, legacy 25 MHz, HS and DDR52 50 MHz, HS200 and HS400 200 MHz.
 constexpr ModeCase kModes[] = {
-    {"identification", 250, {1, false}, kUhsLegacy, 4114, 8, 8}, {"legacy x1", 4, {1, false}, kUhsLegacy, 4114, 8, 8},
-    {"legacy x4", 4, {4, false}, kUhsLegacy, 1042, 8, 8},        {"legacy x8", 4, {8, false}, kUhsLegacy, 530, 8, 8},
-    {"HS52 x4", 2, {4, false}, kUhsHighSpeed, 1042, 8, 8},       {"HS52 x8", 2, {8, false}, kUhsHighSpeed, 530, 8, 8},
-    {"DDR52 x4", 2, {4, true}, kUhsDdr52, 530, 8, 8},            {"DDR52 x8", 2, {8, true}, kUhsDdr52, 274, 8, 8},
+    {"identification", 250, {1, false}, kUhsLegacy, 4114, 8, 8},
+    {"legacy x1", 4, {1, false}, kUhsLegacy, 4114, 8, 8},
+    {"legacy x4", 4, {4, false}, kUhsLegacy, 1042, 8, 8},
+    {"legacy x8", 4, {8, false}, kUhsLegacy, 530, 8, 8},
+    {"HS52 x4", 2, {4, false}, kUhsHighSpeed, 1042, 8, 8},
+    {"HS52 x8", 2, {8, false}, kUhsHighSpeed, 530, 8, 8},
+    {"DDR52 x4", 2, {4, true}, kUhsDdr52, 530, 8, 8},
+    {"DDR52 x8", 2, {8, true}, kUhsDdr52, 274, 8, 8},
     {"HS400ES x8", 0, {8, true}, kUhsHs400, 274, 12, 45},
 };
 
@@ -281,7 +291,8 @@ TEST_CASE("CMD13, CMD17, CMD18, CMD24 and CMD25 in every mode, aligned to the ca
 
     prepare(3);
     const sc_time t18 = b.data_command(18, 0, 3, kReadMulti);
-    CHECK(b.run_to_end() == start(t18) + clk(48 + N_AC + 3 * m.frame + 2 * m.gap) + cycles(X + BLOCK_WRITE + C));
+    CHECK(b.run_to_end() ==
+          start(t18) + clk(48 + N_AC + 3 * m.frame + 2 * m.gap) + cycles(X + BLOCK_WRITE + C));
 
     prepare(1);
     const sc_time t24 = b.data_command(24, 0, 0, kWriteSingle);
@@ -289,7 +300,8 @@ TEST_CASE("CMD13, CMD17, CMD18, CMD24 and CMD25 in every mode, aligned to the ca
 
     prepare(3);
     const sc_time t25 = b.data_command(25, 0, 3, kWriteMulti);
-    CHECK(b.run_to_end() == start(t25) + clk(48 + m.n_cr + 48 + 3 * (N_WR + m.frame + N_CRC + TOKEN)) + cycles(C));
+    CHECK(b.run_to_end() ==
+          start(t25) + clk(48 + m.n_cr + 48 + 3 * (N_WR + m.frame + N_CRC + TOKEN)) + cycles(C));
     b.advance(clk(16));
   }
 }
