@@ -56,6 +56,13 @@ struct JobTable {
   std::uint32_t contiguity_pages;  ///< pages that are physically contiguous before the next jump; 0: all
   std::uint32_t buffer_byte_offset;  ///< first byte of an I/O buffer inside its first page (multiple of 4)
   std::uint32_t bus_width;         ///< data lines the board wires to the device: 1, 4, 8; 0: as the capabilities say
+  // command queue engine (CQHCI), with use_cqe; refused with its own Status when host or device cannot
+  std::uint32_t cqe_cit;           ///< CQSSC1 idle timer in timer clocks, up to 65535; 0: its reset value
+  std::uint32_t cq_coalesce_count;    ///< 0: one interrupt per task; 1 to 31: per so many, or on the timer
+  std::uint32_t cq_coalesce_timeout;  ///< in 1024 timer clocks, up to 127; 0 with a count: 1
+  std::uint32_t cq_dcmd;           ///< 1: flush as a direct command in slot 31 (31 data tags); 0: engine off, CMD6, on
+  std::uint32_t cq_task_desc_128;  ///< task descriptors: 0 as wide as the DMA addresses, 1 64 bit, 2 128 bit
+  std::uint32_t cq_trans_desc_12;  ///< 1: 64-bit transfer descriptors 12 bytes apart instead of 16
   JobDef jobs[kMaxJobs];
   // written by the workload program
   std::uint64_t done;              ///< 1 when every job has ended

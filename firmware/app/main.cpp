@@ -4,7 +4,8 @@
 
 #include "firmware/app/pool.hpp"
 #include "firmware/app/workload.hpp"
-#include "firmware/block/mmc_disk.hpp"
+#include "firmware/block/cqe_disk.hpp"
+#include "firmware/drivers/cqhci_hw.hpp"
 #include "firmware/drivers/intc.hpp"
 #include "firmware/drivers/sdhci.hpp"
 #include "firmware/hal/hal.hpp"
@@ -23,6 +24,8 @@ struct Machine {
   Sdhci host;
   Card card;
   MmcDisk disk;
+  Cqhci engine;
+  CqeDisk queued_disk;
   RequestQueue queue;
   Workload workload;
 };
@@ -39,6 +42,9 @@ void on_interrupt(void* context) {
 Status check_table(const JobTable& t) {
   if (t.magic != kJobTableMagic) return Status::bad_magic;
   if (t.job_count > kMaxJobs || t.host_irq > 31 || t.use_dma > 2 || t.v4_mode > 2) return Status::bad_job;
+  if (t.cqe_cit > cq::kIdleTimerMask || t.cq_coalesce_count > cq::kMaxCoalCount ||
+      t.cq_coalesce_timeout > cq::kMaxCoalTimeout || t.cq_task_desc_128 > 2)
+    return Status::bad_job;
   if (t.max_mode > static_cast<std::uint32_t>(CardMode::hs400es)) return Status::bad_job;
   const QueueLimits limits{t.max_segs, t.max_seg_bytes, t.max_req_bytes, t.max_blk_count};
   if (!limits.valid()) return Status::bad_limits;
@@ -111,6 +117,52 @@ QueueLimits limits_for(const JobTable& t) {
   return limits;
 }
 
+constexpr std::uint32_t kLeastDepth = 3;  // Linux takes a queue of two tasks or fewer for a card's mistake
+
+CqShape shape_for(const JobTable& t) {
+  CqShape shape;
+  shape.dma64 = machine.host.v4() && machine.host.addressing_64();
+  shape.task128 = t.cq_task_desc_128 ? t.cq_task_desc_128 == 2 : shape.dma64;
+  shape.short_trans = t.cq_trans_desc_12 != 0;
+  return shape;
+}
+
+/// Cuts the engine's tables from the pool: 32 slots, and per tag what max_segs and the windows of the buffers
+/// need.
+bool take_tables(const JobTable& t, Pool& pool, const QueueLimits& limits, CqhciConfig& c) {
+  const std::uint32_t boundaries = t.split_128m ? dma_boundaries(t.buffer_base, t.buffer_bytes) : 0;
+  c.place.tags = c.tags;
+  c.place.entries = cq_entries_needed(limits.max_segs, limits.max_seg_bytes, boundaries);
+  constexpr std::uint64_t kTableAlign = 64;  // a cache line
+  c.place.list = pool.take(CqTables::list_bytes(c.shape), cq::kListAlign);
+  c.place.tables = pool.take(CqTables::table_bytes(c.shape, c.place.tags, c.place.entries), kTableAlign);
+  return c.place.list && c.place.tables;
+}
+
+Status start_queueing(const JobTable& t, Pool& pool, const QueueLimits& limits) {
+  if (machine.host.dma() != DmaKind::adma2 || !machine.engine.probe(machine.host)) return Status::no_cqe_host;
+  const std::uint32_t depth = machine.card.info().queue_depth;
+  if (depth < kLeastDepth) return Status::no_cqe_card;
+  CqhciConfig c;
+  c.dcmd = t.cq_dcmd != 0;
+  c.tags = c.dcmd && depth > cq::kDirectSlot ? cq::kDirectSlot : depth;
+  c.rca = machine.card.rca_arg() >> 16;
+  c.idle_timer = t.cqe_cit;
+  c.coalesce_count = t.cq_coalesce_count;
+  c.coalesce_timeout = t.cq_coalesce_timeout ? t.cq_coalesce_timeout : 1;
+  c.split_128m = t.split_128m != 0;
+  c.shape = shape_for(t);
+  if (!take_tables(t, pool, limits, c)) return Status::pool_too_small;
+  if (!machine.engine.init(c)) return Status::cqe_failed;
+  CqeDiskConfig disk;
+  disk.depth = c.tags;
+  disk.dcmd = c.dcmd;
+  disk.max_seg_bytes = limits.max_seg_bytes;
+  disk.request_timeout_ms = t.request_timeout_ms ? t.request_timeout_ms : kDefaultTimeoutMs;
+  machine.queued_disk.init(machine.engine, machine.host, machine.card, machine.disk, disk);
+  return machine.queued_disk.start() ? Status::ok : Status::cqe_failed;
+}
+
 Status start_all(JobTable& t) {
   Pool pool(t.pool_base, t.pool_bytes);
   machine.intc = Intc(t.intc_base);
@@ -127,7 +179,12 @@ Status start_all(JobTable& t) {
   MmcDiskConfig disk;
   disk.max_seg_bytes = limits.max_seg_bytes;
   machine.disk.init(machine.host, machine.card, disk);
-  machine.queue.init(machine.disk, limits);
+  if (t.use_cqe) {
+    if (const Status s = start_queueing(t, pool, limits); s != Status::ok) return s;
+    machine.queue.init(machine.queued_disk, limits);
+  } else {
+    machine.queue.init(machine.disk, limits);
+  }
   return machine.workload.init(t, machine.queue, machine.card.cache_on());
 }
 
@@ -140,7 +197,10 @@ int main() {
   t.errors = t.verify_errors = 0;
   t.first_bad_offset = 0;
   Status s = start_all(t);
-  if (s == Status::ok) s = machine.workload.run();
+  if (s == Status::ok) {
+    s = machine.workload.run();
+    if (t.use_cqe && s == Status::ok) machine.queued_disk.stop();
+  }
   if (s == Status::ok) t.done = 1;
   return static_cast<int>(s);
 }

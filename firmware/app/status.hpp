@@ -19,6 +19,9 @@ enum class Status : int {
   ext_csd_failed = 24,
   mode_failed = 25,    ///< not even legacy speed works
   option_failed = 26,  ///< power class or cache switch refused
+  no_cqe_host = 27,    ///< use_cqe: no CQHCI behind vendor area 2, or no ADMA2
+  no_cqe_card = 28,    ///< use_cqe: EXT_CSD says no queue, or one of at most two tasks
+  cqe_failed = 29,     ///< use_cqe: CMDQ_MODE_EN refused, or the engine does not start
   stuck = 30,          ///< jobs wait and nothing runs: a fault of this program
 };
 

@@ -173,8 +173,7 @@ void Sdhci::set_timing(CardMode mode) {
 void Sdhci::reset_lines() {
   reset(hw::kResetCmd);
   reset(hw::kResetDat);
-  // On a DWC MSHC the CMD reset leaves Command Complete set.
-  if (const std::uint32_t left = read32(hw::kIntStatus)) write32(hw::kIntStatus, left);
+  acknowledge_all();  // on a DWC MSHC the CMD reset leaves Command Complete set
   active_ = nullptr;
   phase_ = Phase::idle;
 }

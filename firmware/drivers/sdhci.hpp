@@ -2,7 +2,8 @@
 // Does: reset, V3 and V4 modes, clock and power, timings of the DWC eMMC flavour, ADMA2 (8, 12 and 16-byte
 // descriptors, split at 128 MiB), SDMA with boundary restart, PIO, Auto CMD23 / Auto CMD12 / software CMD23
 // and CMD12, tuning, timeouts, line resets. Interrupt driven throughout; one command with its data at a time.
-// Does not: command queueing (CQHCI), SD cards, preset values, ADMA3, suspend/resume.
+// Command queueing is cqhci.hpp; here are only the SDHCI registers it needs set (sdhci_cqe.cpp).
+// Does not: SD cards, preset values, ADMA3, suspend/resume.
 //
 // Register economy: HOST_CONTROL1/2, CLOCK, TIMEOUT and the interrupt enables are shadowed and written on
 // change only; an ADMA2 read with Auto CMD23 costs one PRESENT_STATE read and eight writes. DMA that cannot
@@ -32,6 +33,16 @@ struct SdhciConfig {
   std::uint32_t table_bytes = 0;
 };
 
+/// Gets the host's interrupts while command queueing is on.
+class CqeHandler {
+ public:
+  /// `status`: interrupt status, already acknowledged.
+  virtual void cqe_irq(std::uint32_t status) = 0;
+
+ protected:
+  ~CqeHandler() = default;
+};
+
 class Sdhci final : public MmcHost {
  public:
   /// Resets the host and reads what it is. False when the reset does not end or DMA tables are out of reach.
@@ -51,7 +62,16 @@ class Sdhci final : public MmcHost {
   /// The host's interrupt service routine.
   void irq();
 
+  /// Address of the CQHCI registers (vendor area 2); 0 when the host has none.
+  std::uint64_t cqe_base() const;
+  /// Sets the registers the queue engine shares and gives it the interrupts; no command may be active.
+  void cqe_enter(CqeHandler& handler);
+  /// Back to one command at a time. The engine must be halted, or the lines reset next.
+  void cqe_leave();
+  std::uint8_t adma_error() const;
+
   bool v4() const { return v4_; }
+  bool addressing_64() const { return addr64_; }
   AdmaFormat adma_format() const { return format_; }
   DmaKind dma() const { return config_.dma; }
   std::uint32_t pio_fallbacks() const { return pio_fallbacks_; }
@@ -103,6 +123,10 @@ class Sdhci final : public MmcHost {
   void pio_service();
   void pio_block();
 
+  // command queueing (sdhci_cqe.cpp)
+  void drain_buffer();
+  void acknowledge_all();
+
   // tuning (sdhci_tuning.cpp)
   bool tuning_step(std::uint8_t opcode, std::uint32_t block_bytes);
   bool tuning_loop(std::uint8_t opcode, std::uint32_t block_bytes);
@@ -130,6 +154,8 @@ class Sdhci final : public MmcHost {
   std::uint32_t pio_offset_ = 0, pio_blocks_ = 0;
 
   bool tuning_ = false, tuning_ready_ = false;
+  CqeHandler* cqe_ = nullptr;
+  std::uint32_t legacy_dma_ = 0;  ///< HOST_CONTROL1.DMA_SELECT without command queueing
   std::uint32_t aborts_ = 0, pio_fallbacks_ = 0;
 };
 

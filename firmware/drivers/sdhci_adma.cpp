@@ -2,12 +2,12 @@
 
 #include <cstring>
 
-#include "firmware/drivers/sdhci_hw.hpp"
+#include "firmware/drivers/dma_pieces.hpp"
 
 namespace fw {
 
 namespace {
-constexpr std::uint32_t kMaxLength = 65536;  // 16-bit length mode
+constexpr std::uint32_t kMaxLength = kMaxPieceBytes;
 constexpr std::uint64_t kWindow = hw::kDmaWindowBytes;
 }  // namespace
 
@@ -42,15 +42,9 @@ bool AdmaTable::put(std::uint64_t address, std::uint32_t bytes, std::uint32_t at
 bool AdmaTable::add(std::uint64_t address, std::uint64_t bytes) {
   if (bytes == 0 || ((address | bytes) & 3)) return false;
   if (format_ == AdmaFormat::bits32 && (address + bytes - 1) >> 32) return false;
-  while (bytes) {
-    std::uint64_t n = bytes < kMaxLength ? bytes : kMaxLength;
-    const std::uint64_t to_window = kWindow - (address & (kWindow - 1));
-    if (split_ && n > to_window) n = to_window;
-    if (!put(address, static_cast<std::uint32_t>(n), hw::kAdmaActTran | hw::kAdmaValid)) return false;
-    address += n;
-    bytes -= n;
-  }
-  return true;
+  return for_each_piece(address, bytes, split_, [this](std::uint64_t at, std::uint32_t n) {
+    return put(at, n, hw::kAdmaActTran | hw::kAdmaValid);
+  });
 }
 
 std::uint32_t AdmaTable::build(std::span<const Segment> segments) {

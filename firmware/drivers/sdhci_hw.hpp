@@ -40,6 +40,7 @@ inline constexpr auto kAdmaError = reg("ADMA_ERROR");
 inline constexpr auto kAdmaLow = reg("ADMA_ADDRESS_LOW");
 inline constexpr auto kAdmaHigh = reg("ADMA_ADDRESS_HIGH");
 inline constexpr auto kVendor1Pointer = reg("VENDOR1_POINTER");
+inline constexpr auto kVendor2Pointer = reg("VENDOR2_POINTER");
 inline constexpr auto kVersion = reg("VERSION");
 
 inline constexpr auto kBoundaryLsb = lsb("BLOCK_SIZE", "SDMA_BOUNDARY");
@@ -120,5 +121,9 @@ inline constexpr std::uint32_t kIntAlways = kIntCommandComplete | kIntTransferCo
                                             kIntDataErrors | kIntCurrentLimit | kIntAutoCmd;
 inline constexpr std::uint32_t kIntForDma = kIntAlways | kIntDma | kIntAdma;
 inline constexpr std::uint32_t kIntForPio = kIntAlways | kIntBufferReadReady | kIntBufferWriteReady;
+
+/// With the queue engine on: its event, and the errors of the lines and the DMA it uses.
+inline constexpr std::uint32_t kIntForCqe =
+    kIntCqe | kIntCommandErrors | kIntDataErrors | kIntCurrentLimit | kIntAdma;
 
 }  // namespace fw::hw

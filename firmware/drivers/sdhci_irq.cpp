@@ -18,7 +18,7 @@ void Sdhci::irq() {
     if (status == 0 || status == kAllOnes) return;
     hal::cost(hal::Cost::irq_handler);
     write32(hw::kIntStatus, status);
-    handle(status);
+    cqe_ ? cqe_->cqe_irq(status) : handle(status);
   }
 }
 
@@ -75,7 +75,7 @@ void Sdhci::read_response(MmcCommand& c) {
 void Sdhci::command_complete() {
   if (phase_ == Phase::sbc) return issue_main();
   command_seen_ = true;
-  const bool busy = phase_ == Phase::stop ? !active_->data->read : active_->response == Response::r1b;
+  const bool busy = phase_ == Phase::stop ? !active_->data->read : has_busy(active_->response);
   const bool data = phase_ == Phase::command && active_->data;
   if (phase_ == Phase::command) read_response(*active_);
   if (!data && !busy) return finish(MmcError::none);

@@ -29,6 +29,8 @@ std::uint32_t response_flags(Response r) {
       return 2 | hw::kCmdCrc | hw::kCmdIndexCheck;
     case Response::r1b:
       return 3 | hw::kCmdCrc | hw::kCmdIndexCheck;
+    case Response::r1b_unchecked:
+      return 3;
   }
   return 0;
 }
@@ -100,7 +102,7 @@ void Sdhci::start(MmcCommand& c) {
   if (c.data) deadline_ns_ += std::uint64_t{c.data->block_bytes} * c.data->blocks * kSlowestNsPerByte;
   phase_ = Phase::command;
   if (c.data && !prepare_data(*c.data)) return finish(MmcError::bad_request);
-  if (c.data || c.response == Response::r1b) set_data_timeout(limit);
+  if (c.data || has_busy(c.response)) set_data_timeout(limit);
   if (c.use_sbc && !(auto23_ = auto_cmd23_usable(c))) {
     if (!wait_not_inhibited(hw::kStateCmdInhibit | hw::kStateDatInhibit)) return finish(MmcError::line_busy);
     write_interrupts(kind_ == DmaKind::pio ? hw::kIntForPio : hw::kIntForDma);
@@ -113,7 +115,7 @@ void Sdhci::start(MmcCommand& c) {
 void Sdhci::issue_main() {
   const MmcCommand& c = *active_;
   phase_ = Phase::command;
-  const bool uses_dat = c.data || (c.response == Response::r1b && c.index != kCmdStop);
+  const bool uses_dat = c.data || (has_busy(c.response) && c.index != kCmdStop);
   if (!wait_not_inhibited(hw::kStateCmdInhibit | (uses_dat ? hw::kStateDatInhibit : 0)))
     return finish(MmcError::line_busy);
   if (c.data) write_data_registers(*c.data);

@@ -1,8 +1,8 @@
 // eMMC set-up and the commands of a running card (JESD84-B51 6.4, 6.6), in the order Linux uses.
 // Identify, read CSD and EXT_CSD, set the erase groups, go to the best mode (HS400ES, HS400, HS200, DDR52,
 // HS, legacy); a mode whose switch, status or tuning fails is dropped and the card is identified anew for the
-// next one. Then power class, HPI and the write cache. Boot, RPMB, partitions, sleep and queueing are not
-// here. SD probing is left out, as with "no-sd" and "no-sdio" in a device tree.
+// next one. Then power class, HPI and the write cache. The queue's commands are in card_queue.cpp. Boot, RPMB,
+// partitions and sleep are not here. SD probing is left out, as with "no-sd" and "no-sdio" in a device tree.
 #pragma once
 
 #include "firmware/mmc/card_info.hpp"
@@ -53,6 +53,13 @@ class Card {
   bool wait_tran(std::uint64_t limit_ns);
   /// Ends a transfer that went wrong: CMD12 (when data was moving), then CMD13 until tran.
   bool recover(bool data_was_moving, bool was_write);
+
+  /// CMDQ_MODE_EN (EXT_CSD byte 15) by CMD6; the queue must be empty and the host's engine off.
+  bool set_queue_mode(bool on);
+  /// Ends the running transfer and empties the queue: CMD12, CMD13 until not busy, CMD48.
+  bool abort_queue();
+  /// CMD48 for the whole queue; a busy card refuses it, so it is tried more than once.
+  bool discard_queue();
 
  private:
   SetupResult identify();

@@ -9,13 +9,13 @@ namespace fw {
 
 /// EXT_CSD byte indices the driver uses (JESD84-B51 7.4).
 namespace ext_csd {
-inline constexpr unsigned kFlushCache = 32, kCacheCtrl = 33, kPowerOffNotification = 34, kHpiMgmt = 161,
-                          kEraseGroupDef = 175, kPartitionConfig = 179, kBusWidth = 183, kStrobeSupport = 184,
-                          kHsTiming = 185, kPowerClass = 187, kRevision = 192, kDeviceType = 196,
-                          kPartitionSwitchTime = 199, kPowerClass52_195 = 200, kPowerClass52_360 = 202,
-                          kSectorCount = 212, kHcEraseGroupSize = 224, kPowerClass200_195 = 237,
-                          kPowerClassDdr52_360 = 239, kGenericCmd6Time = 248, kCacheSize = 249,
-                          kPowerClassDdr200_360 = 253, kCmdqDepth = 307, kCmdqSupport = 308,
+inline constexpr unsigned kCmdqModeEn = 15, kFlushCache = 32, kCacheCtrl = 33, kPowerOffNotification = 34,
+                          kHpiMgmt = 161, kEraseGroupDef = 175, kPartitionConfig = 179, kBusWidth = 183,
+                          kStrobeSupport = 184, kHsTiming = 185, kPowerClass = 187, kRevision = 192,
+                          kDeviceType = 196, kPartitionSwitchTime = 199, kPowerClass52_195 = 200,
+                          kPowerClass52_360 = 202, kSectorCount = 212, kHcEraseGroupSize = 224,
+                          kPowerClass200_195 = 237, kPowerClassDdr52_360 = 239, kGenericCmd6Time = 248,
+                          kCacheSize = 249, kPowerClassDdr200_360 = 253, kCmdqDepth = 307, kCmdqSupport = 308,
                           kHpiFeatures = 503;
 }  // namespace ext_csd
 

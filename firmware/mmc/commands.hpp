@@ -8,7 +8,10 @@ namespace fw::cmd {
 inline constexpr std::uint8_t kGoIdle = 0, kSendOpCond = 1, kAllSendCid = 2, kSetRelativeAddr = 3,
                               kSwitch = 6, kSelect = 7, kSendExtCsd = 8, kSendCsd = 9, kStop = 12,
                               kSendStatus = 13, kReadSingle = 17, kReadMultiple = 18, kSendTuningBlock = 21,
-                              kWriteSingle = 24, kWriteMultiple = 25;
+                              kWriteSingle = 24, kWriteMultiple = 25, kTaskManagement = 48;
+
+/// CMD48 argument: discard the whole queue (JESD84-B51 6.6.39).
+inline constexpr std::uint32_t kDiscardQueue = 1;
 
 }  // namespace fw::cmd
 

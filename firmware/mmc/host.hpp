@@ -21,7 +21,15 @@ struct Segment {
   std::uint32_t bytes;
 };
 
-enum class Response : std::uint8_t { none, r1, r1b, r2, r3 };
+enum class Response : std::uint8_t {
+  none,
+  r1,
+  r1b,
+  r2,
+  r3,
+  r1b_unchecked,  ///< CRC and index not checked: what answers a command sent to clear up
+};
+constexpr bool has_busy(Response r) { return r == Response::r1b || r == Response::r1b_unchecked; }
 
 /// Why a command or a request failed; the value is the error code in events and results.
 enum class MmcError : std::uint32_t {
@@ -37,6 +45,7 @@ enum class MmcError : std::uint32_t {
   card_status = 9,       ///< error bit in R1
   bad_request = 10,      ///< not expressible: alignment, length, table full
   not_ready = 11,        ///< the card did not return to the transfer state
+  crypto = 12,           ///< the command queue engine reported a crypto configuration error
 };
 
 struct MmcData {

@@ -50,6 +50,12 @@ unsigned Board::count_commands(unsigned index) const {
   return n;
 }
 
+void Board::leave_stale(unsigned words) {
+  left_over = words;
+  put(off("PRESENT_STATE"), 4, get(off("PRESENT_STATE"), 4) | 0x800);
+  put(off("NORMAL_INT_STATUS"), 4, get(off("NORMAL_INT_STATUS"), 4) | kIntCommandComplete);
+}
+
 bool Board::line() const {
   const bool host = (get(off("NORMAL_INT_STATUS"), 4) & get(off("NORMAL_INT_SIGNAL_ENABLE"), 4)) != 0;
   return host && !claimed_ && (intc_enable_ >> kHostLine & 1);
@@ -78,6 +84,11 @@ std::uint64_t Board::read(std::uint64_t address, unsigned bytes) {
     return up ? kHostLine + 1 : 0;
   }
   const auto o = static_cast<std::uint32_t>(address - kHostBase);
+  if (o == off("BUFFER_DATA_PORT") && pio_at_ >= pio_.size()) {  // a word left over by tuning
+    put(off("PRESENT_STATE"), 4, get(off("PRESENT_STATE"), 4) & ~(left_over && --left_over ? 0u : 0x800u));
+    log.push_back({false, o, 0});
+    return 0;
+  }
   if (o == off("BUFFER_DATA_PORT")) {
     std::uint32_t w = 0;
     std::memcpy(&w, pio_.data() + pio_at_, 4);
@@ -85,7 +96,7 @@ std::uint64_t Board::read(std::uint64_t address, unsigned bytes) {
     if (pio_at_ == pio_limit_) next_pio_block();
     return w;
   }
-  const std::uint64_t v = get(o, bytes);
+  const std::uint64_t v = cqe.owns(o) ? cqe.read(o) : get(o, bytes);
   log.push_back({false, o, v});
   return v;
 }
@@ -98,8 +109,10 @@ void Board::write(std::uint64_t address, unsigned bytes, std::uint64_t value) {
   }
   const auto o = static_cast<std::uint32_t>(address - kHostBase);
   if (o != off("BUFFER_DATA_PORT")) log.push_back({true, o, value});
-  host_write(o, bytes, value);
+  cqe.owns(o) ? cqe.write(o, static_cast<std::uint32_t>(value)) : host_write(o, bytes, value);
 }
+
+bool Board::idle() { return cqe.idle(); }
 
 void Board::host_write(std::uint32_t o, unsigned bytes, std::uint64_t value) {
   if (o == off("BUFFER_DATA_PORT")) {
@@ -111,6 +124,7 @@ void Board::host_write(std::uint32_t o, unsigned bytes, std::uint64_t value) {
     put(o, 4, s >> 16 ? s | kIntError : s);
   } else if (o == off("SOFTWARE_RESET")) {
     if (value & 4) put(off("PRESENT_STATE"), 4, get(off("PRESENT_STATE"), 4) & ~0xC00u);
+    if (value & 4) cqe.lines_reset();
   } else if (o == off("CLOCK_CONTROL")) {
     put(o, 2, value & 1 ? value | 2 : value);
   } else if (o == off("HOST_CONTROL2")) {
@@ -133,6 +147,7 @@ void Board::command(std::uint32_t value) {
   };
   if (data && (automatic == 2 || automatic == 3)) log_command(23, get(off("SDMA_ADDRESS"), 4));
   log_command(index, arg);
+  cqe.check_legacy(index);
   if (lost && lost(index)) return;
   std::uint32_t r = 0;
   const bool tune = index == 21 && (get(off("HOST_CONTROL2"), 2) & 0x40);
@@ -193,7 +208,9 @@ bool Board::answer(unsigned index, std::uint32_t arg, std::uint32_t& r) {
       switch_error_ = false;
       return true;
     case 12:
-      return false;  // illegal in tran
+      return cqe.stop();  // illegal in tran
+    case 48:
+      return cqe.discard(arg);
     default:
       return true;
   }
@@ -367,6 +384,7 @@ void wait_for_interrupt() {
 bool wait_for_interrupt_until(std::uint64_t deadline) {
   Board& b = Board::active();
   const bool up = b.line();
+  if (!up && b.idle()) return b.tick(1000), true;
   if (!up && b.now < deadline) b.now = deadline;
   b.tick(0);
   return up;

@@ -11,6 +11,7 @@
 
 #include "firmware/app/job_table.hpp"
 #include "firmware/hal/hal.hpp"
+#include "sc_tests/firmware/fake_cqe.hpp"
 
 namespace fake {
 
@@ -48,9 +49,11 @@ class Board {
       data_crc_fault;  ///< true: the data of this command fails
   std::function<bool(unsigned index, unsigned value)> refuse_switch;  ///< true: SWITCH_ERROR
   std::function<bool(unsigned index)> lost;  ///< true: the host raises no interrupt at all
+  Cqe cqe{*this};                            ///< absent unless switched on
   bool tuning_works = true;
   unsigned busy_polls = 0;  ///< CMD13 after a write says prg so many times
   unsigned tuning_blocks = 3;
+  unsigned left_over = 0;     ///< words in the data port; see leave_stale()
   unsigned broken_width = 0;  ///< bits: EXT_CSD reads come back wrong at this width
 
   // what a test reads
@@ -63,17 +66,22 @@ class Board {
   std::uint64_t now = 0;
   void* ram(std::uint64_t address, std::size_t bytes);
   unsigned count_commands(unsigned index) const;
+  /// Leaves Command Complete latched and words in the data port, as a host can after tuning.
+  void leave_stale(unsigned words);
 
   // the HAL's side
   std::uint64_t read(std::uint64_t address, unsigned bytes);
   void write(std::uint64_t address, unsigned bytes, std::uint64_t value);
   void tick(std::uint64_t ns);
   bool line() const;
+  /// The CPU sleeps and nothing is up: true when the board had something left to do.
+  bool idle();
   hal::IrqHandler handler = nullptr;
   void* handler_context = nullptr;
   bool enabled = false, in_handler = false;
 
  private:
+  friend class Cqe;
   std::uint32_t get(std::uint32_t offset, unsigned bytes) const;
   void put(std::uint32_t offset, unsigned bytes, std::uint64_t value);
   void host_write(std::uint32_t offset, unsigned bytes, std::uint64_t value);
