@@ -23,6 +23,11 @@ void DriverParams::declare(ParamRegistry& r, const std::string& at) {
   r.add(at + ".max_clock_hz", max_clock_hz, "Hz", 400000, 200000000, "highest card clock of the board");
   r.add(at + ".base_clock_hz", base_clock_hz, "Hz", 0, 400000000, "clock the SoC gives the host; 0: from the capabilities");
   r.add(at + ".bus_width", bus_width, "lines", 0, 8, "data lines the board wires: 1, 4, 8; 0: as the capabilities say");
+  r.add(at + ".cqe", cqe, "use the command queue engine; set by --cqe");
+  r.add(at + ".cqe_cit", cqe_cit, "timer clocks", 0, 65535, "queue status poll interval the driver sets; 0: reset value");
+  r.add(at + ".cqe_coalesce_count", cqe_coalesce_count, "tasks", 0, 31, "completions per interrupt; 0: each its own");
+  r.add(at + ".cqe_coalesce_timeout", cqe_coalesce_timeout, "1024 timer clocks", 0, 127, "coalescing timeout");
+  r.add(at + ".cqe_dcmd", cqe_dcmd, "flush as a direct command in slot 31");
   r.add(at + ".page_bytes", page_bytes, "B", 4096, 65536, "memory page: 4K, 16K or 64K");
   r.add(at + ".contiguity_pages", contiguity_pages, "pages", 0, 1 << 20,
         "physically contiguous pages before the next jump; 0: all");
@@ -42,6 +47,8 @@ void PlatformConfig::declare(ParamRegistry& r) {
   sram.declare(r, "sram");
   mmc_bus.declare(r, "mmc_bus");
   sdhci.declare(r, "sdhci");
+  r.add("cqhci.present", cqe_present, "the host has a command queue engine");
+  cqhci.declare(r, "cqhci");
   emmc.declare(r, "emmc");
   nand.declare(r, "nand");
   cpu.declare(r, "cpu");
@@ -60,6 +67,7 @@ Platform::Platform(sc_core::sc_module_name module_name, Context& ctx, const Plat
       mmc_bus("mmc_bus", ctx, c.mmc_bus),
       emmc("emmc", ctx, c.emmc, c.nand),
       sdhci("sdhci", ctx, axi_clock, mmc_bus, emmc, c.sdhci),
+      cqhci(c.cqe_present ? std::make_unique<Cqhci>("cqhci", ctx, sdhci, c.cqhci) : nullptr),
       cpu("cpu", ctx, c.cpu, [] { return fw::main(); }),
       intc("intc", ctx, axi_clock, c.intc),
       timer("timer", ctx, axi_clock, c.timer) {
@@ -117,6 +125,11 @@ void Platform::fill_job_table(const DriverParams& d) {
   t.max_clock_hz = u32(d.max_clock_hz);
   t.base_clock_hz = u32(d.base_clock_hz);
   t.bus_width = u32(d.bus_width);
+  t.use_cqe = d.cqe;
+  t.cqe_cit = u32(d.cqe_cit);
+  t.cq_coalesce_count = u32(d.cqe_coalesce_count);
+  t.cq_coalesce_timeout = u32(d.cqe_coalesce_timeout);
+  t.cq_dcmd = d.cqe_dcmd;
   t.max_segs = u32(d.max_segs);
   t.max_seg_bytes = u32(d.max_seg_bytes);
   t.max_req_bytes = u32(d.max_req_bytes);

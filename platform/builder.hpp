@@ -9,6 +9,7 @@
 
 #include "firmware/app/job_table.hpp"
 #include "models/axi/interconnect.hpp"
+#include "models/cqhci/cqhci.hpp"
 #include "models/cpu/intc.hpp"
 #include "models/cpu/native_core.hpp"
 #include "models/cpu/timer.hpp"
@@ -46,6 +47,11 @@ struct DriverParams {
   std::uint64_t max_clock_hz = 200000000;
   std::uint64_t base_clock_hz = 0;           ///< 0: from the capabilities register
   std::uint64_t bus_width = 8;               ///< data lines the board wires; 0: as the capabilities say
+  bool cqe = false;                          ///< command queue engine (--cqe)
+  std::uint64_t cqe_cit = 0;                 ///< CQSSC1 idle timer; 0: its reset value
+  std::uint64_t cqe_coalesce_count = 0;      ///< 0: one interrupt per task, as Linux
+  std::uint64_t cqe_coalesce_timeout = 1;    ///< 1024 timer clocks each
+  bool cqe_dcmd = true;                      ///< cache flush as a direct command, as Linux
   std::uint64_t page_bytes = 4096;
   std::uint64_t contiguity_pages = 0;        ///< 0: physically contiguous buffers
   std::uint64_t buffer_base = 0x4800'0000;
@@ -66,6 +72,8 @@ struct PlatformConfig {
   SramParams sram;
   MmcBusParams mmc_bus;
   SdhciParams sdhci;
+  bool cqe_present = true;  ///< CQHCI at the host's vendor area 2
+  CqhciParams cqhci;
   EmmcParams emmc;
   NandParams nand;
   CpuParams cpu;
@@ -97,6 +105,7 @@ class Platform : public sc_core::sc_module {
   MmcBus mmc_bus;
   Emmc emmc;
   Sdhci sdhci;
+  std::unique_ptr<Cqhci> cqhci;  ///< null: this host has none
   NativeCore cpu;
   Intc intc;
   Timer timer;

@@ -64,7 +64,23 @@ std::string utilisation_table(const std::vector<UtilisationRow>& rows) {
   return out;
 }
 
-std::string evidence_text(const Verdict& v) {
+/// What tells the rows of the verdict apart beside the spans: how busy the data lines were, and what AXI cost.
+std::string separating_numbers(const ExplainRows& rows, std::uint64_t requests) {
+  std::string out;
+  for (const UtilisationRow& row : rows.utilisation)
+    if (row.name == "DAT") out += fmt::format("; DAT lines busy {:.2f} % of the run", row.percent);
+  std::string stalls;
+  const double n = static_cast<double>(std::max<std::uint64_t>(requests, 1));
+  for (const StallRow& row : rows.stalls)
+    if (row.ps != 0)
+      stalls += fmt::format("{}{} {:.3f}", stalls.empty() ? "" : ", ", row.cause,
+                            static_cast<double>(row.ps) / 1e6 / n);
+  if (!rows.stalls.empty())
+    out += "; AXI stalls in us per request: " + (stalls.empty() ? std::string("none") : stalls);
+  return out;
+}
+
+std::string evidence_text(const Verdict& v, const ExplainRows& rows, std::uint64_t requests) {
   if (v.largest == Cause::none) return "no request was measured";
   const auto part = [](Cause cause, double share, std::uint64_t ps) {
     return fmt::format("{} {:.2f} % of service time ({} us per request)", to_string(cause), share,
@@ -72,7 +88,7 @@ std::string evidence_text(const Verdict& v) {
   };
   std::string out = part(v.largest, v.largest_percent, v.largest_ps);
   if (v.next != Cause::none) out += "; next " + part(v.next, v.next_percent, v.next_ps);
-  return out;
+  return out + separating_numbers(rows, requests);
 }
 
 Json span_json(const SpanSum& all, const SpanSum& slow) {
@@ -94,10 +110,10 @@ Json span_json(const SpanSum& all, const SpanSum& slow) {
           {"rows", rows}};
 }
 
-Json verdict_json(const Verdict& v) {
+Json verdict_json(const Verdict& v, const ExplainRows& rows, std::uint64_t requests) {
   return {{"cause", to_string(v.cause)},
           {"evidence",
-           {{"text", evidence_text(v)},
+           {{"text", evidence_text(v, rows, requests)},
             {"largest", to_string(v.largest)},
             {"largest_percent", v.largest_percent},
             {"largest_mean_us", us(v.largest_ps, 1)},
@@ -144,7 +160,8 @@ std::string explain_text(const Explain& explain, const ExplainRows& rows, const 
   out += stall_table(rows.stalls, explain.all().requests);
   out += utilisation_table(rows.utilisation);
   out += findings_text(findings);
-  return out + fmt::format("\nVerdict: {}\n  {}\n", to_string(v.cause), evidence_text(v));
+  return out + fmt::format("\nVerdict: {}\n  {}\n", to_string(v.cause),
+                           evidence_text(v, rows, explain.all().requests));
 }
 
 Json explain_json(const Explain& explain, const ExplainRows& rows, const Findings& findings) {
@@ -164,7 +181,7 @@ Json explain_json(const Explain& explain, const ExplainRows& rows, const Finding
   out["counters"] = Json::object();
   for (const CounterRow& r : rows.counters) out["counters"][r.name] = r.value;
   out["findings"] = findings_json(findings);
-  out["verdict"] = verdict_json(judge(explain.all()));
+  out["verdict"] = verdict_json(judge(explain.all()), rows, explain.all().requests);
   return out;
 }
 

@@ -29,6 +29,7 @@ po::options_description platform_options() {
   // clang-format off
   d.add_options()
     ("platform", po::value<std::string>()->value_name("PRESET"), "a preset (emmc-vp list), or the path of a TOML file")
+    ("part", po::value<std::string>()->value_name("PART"), "a device part (emmc-vp list); as the preset says when not given")
     ("cqe", po::value<std::string>()->value_name("on|off"), "command queueing; as the preset says when not given")
     ("timing", po::value<std::string>()->value_name("at|lt"), "at: non-blocking, contention by event (default); lt: fast")
     ("cpu", po::value<std::string>()->value_name("native|rv64"), "the core that runs the firmware")
@@ -40,6 +41,8 @@ po::options_description platform_options() {
     ("image", po::value<std::string>()->value_name("FILE"), "the medium: loaded when it exists, kept after the run")
     ("explain", po::bool_switch(), "adds where the time went: spans, stalls, utilisation, verdict")
     ("seed", po::value<std::string>()->value_name("N"), "of everything random (default 1)")
+    ("jobs", po::value<std::string>()->value_name("N"), "run: points at once (default: one per core)")
+    ("only", po::value<std::vector<std::string>>()->composing()->value_name("AXIS=VALUE"), "run: only the points with this value")
     ("quiet", po::bool_switch(), "no progress, no logs")
     ("help,h", po::bool_switch(), "this text")
     ("version", po::bool_switch(), "the version");
@@ -137,16 +140,24 @@ Command command_of(const std::vector<std::string>& positional) {
   if (std::find(commands().begin(), commands().end(), name) == commands().end())
     throw InputError(fmt::format("emmc-vp: unknown command '{}': did you mean '{}'?", name,
                                  nearest_word(name, commands())));
-  if (name != "fio" && name != "params" && name != "list")
+  if (name != "fio" && name != "run" && name != "params" && name != "list")
     throw InputError(fmt::format("emmc-vp {}: not in this version yet: use emmc-vp fio", name));
-  if (positional.size() > 1)
+  if (name == "run" && positional.size() != 2)
+    throw InputError("emmc-vp run: name one scenario: a name of emmc-vp list, or a TOML file");
+  if (name != "run" && positional.size() > 1)
     throw InputError(fmt::format("emmc-vp {}: unexpected '{}': the front end's own words go after --", name,
                                  positional[1]));
+  if (name == "run") return Command::run;
   return name == "fio" ? Command::fio : name == "params" ? Command::params : Command::list;
 }
 
 void read_choices(const po::variables_map& map, Options& o) {
   if (map.count("platform")) o.platform = map["platform"].as<std::string>();
+  if (map.count("part")) o.part = map["part"].as<std::string>();
+  o.platform_given = map.count("platform") != 0;
+  o.timing_given = map.count("timing") != 0;
+  o.cpu_given = map.count("cpu") != 0;
+  o.seed_given = map.count("seed") != 0;
   if (map.count("cqe")) o.cqe = choice(map, "cqe", {"on", "off"}) == "on";
   if (map.count("timing"))
     o.timing = choice(map, "timing", {"at", "lt"}) == "at" ? TimingStyle::at : TimingStyle::lt;
@@ -162,6 +173,22 @@ void read_choices(const po::variables_map& map, Options& o) {
   if (o.vcd_window && !map.count("vcd"))
     bad_option("vcd-window", map["vcd-window"].as<std::string>(), "needs --vcd=FILE to write to");
   if (o.cpu == "rv64") bad_option("cpu", "rv64", "not in this version yet: use --cpu=native");
+}
+
+/// What only `run` understands.
+void read_sweep(const po::variables_map& map, const std::vector<std::string>& positional, Options& o) {
+  for (const char* name : {"jobs", "only"})
+    if (map.count(name) && o.command != Command::run)
+      throw InputError(fmt::format("emmc-vp {}: --{} belongs to emmc-vp run: leave it out", positional.front(), name));
+  if (o.command != Command::run) return;
+  o.scenario = positional[1];
+  if (map.count("only")) o.only = map["only"].as<std::vector<std::string>>();
+  if (!map.count("jobs")) return;
+  const std::string text = map["jobs"].as<std::string>();
+  const std::uint64_t n = whole("jobs", text, text);
+  constexpr std::uint64_t kMost = 1024;
+  if (n == 0 || n > kMost) bad_option("jobs", text, fmt::format("must be 1 to {}", kMost));
+  o.jobs = static_cast<unsigned>(n);
 }
 
 void read_files(const po::variables_map& map, Options& o) {
@@ -197,6 +224,7 @@ Options parse_options(const std::vector<std::string>& args) {
   o.command = command_of(positional);
   read_choices(map, o);
   read_files(map, o);
+  read_sweep(map, positional, o);
   o.explain = map["explain"].as<bool>();
   o.quiet = map["quiet"].as<bool>();
   if (o.command != Command::fio && !o.rest.empty())
@@ -211,9 +239,10 @@ std::string help_text() {
   return fmt::format(
       "emmc-vp: a virtual eMMC subsystem that says where each microsecond goes\n\n"
       "  emmc-vp fio [platform options] -- <fio options or job file>\n"
+      "  emmc-vp run SCENARIO [platform options] [--jobs=N] [--only=AXIS=VALUE]   a sweep, one table\n"
       "  emmc-vp params [--platform=PRESET] [-p KEY=VALUE]   every parameter: value, unit, range, origin\n"
       "  emmc-vp list                                        presets, device parts, scenarios\n\n"
-      "dd, iozone, run, validate and decode are not in this version yet.\n\n"
+      "dd, iozone, validate and decode are not in this version yet.\n\n"
       "{}\n"
       "exit status: 0 good; 1 internal error; 2 bad input; 3 a hardware rule was broken (a finding); 4 data "
       "mismatch\n",

@@ -15,7 +15,7 @@
 
 namespace vp {
 
-enum class Command : std::uint8_t { help, version, fio, params, list };
+enum class Command : std::uint8_t { help, version, fio, run, params, list };
 enum class OutputFormat : std::uint8_t { normal, json };
 
 /// --vcd-window=requests:A..B (both included, counted from 0) or time:10us..20us.
@@ -27,6 +27,7 @@ struct VcdWindow {
 struct Options {
   Command command = Command::help;
   std::string platform = "generic";  ///< a preset's name, or the path of a TOML file
+  std::optional<std::string> part;   ///< not given: as the preset says
   std::optional<bool> cqe;           ///< not given: as the preset says
   TimingStyle timing = TimingStyle::at;
   std::string cpu = "native";
@@ -39,6 +40,11 @@ struct Options {
   bool explain = false;
   bool quiet = false;
   std::uint64_t seed = 1;
+  /// Said on the command line, as against the default: `run` lets them replace the scenario's.
+  bool platform_given = false, timing_given = false, cpu_given = false, seed_given = false;
+  std::string scenario;           ///< of `run`: a name, or the path of a TOML file
+  std::optional<unsigned> jobs;   ///< of `run`: points at once; not given: one per core
+  std::vector<std::string> only;  ///< of `run`: "axis=value", the points to run
   std::vector<std::string> rest;  ///< the words after `--`
 };
 

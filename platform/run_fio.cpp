@@ -10,8 +10,10 @@
 #include "platform/fio_report.hpp"
 #include "platform/output_file.hpp"
 #include "platform/param_table.hpp"
+#include "platform/platform_choice.hpp"
 #include "platform/progress.hpp"
 #include "platform/recorder.hpp"
+#include "platform/run_scenario.hpp"
 
 namespace vp {
 namespace {
@@ -146,7 +148,7 @@ int status_of(Machine& machine, const Recorder& recorder, const Explain& explain
 int run_params(const Options& options, Machine& machine, const ConfigSource& source, std::ostream& out) {
   ParamRegistry registry;
   machine.declare(registry);
-  const LoadedPreset preset = load_preset(registry, options.platform, source);
+  const LoadedPreset preset = load_platform(registry, options, source);
   apply_overrides(registry, options.overrides);
   const bool json = options.output_format == OutputFormat::json;
   emit({OutputFormat::normal, options.output.value_or(""), "emmc-vp: --output"},
@@ -170,6 +172,8 @@ int dispatch(const Options& options, const MachineFactory& factory, const Config
       return kGood;
     case Command::params:
       return run_params(options, *factory(), source, streams.out);
+    case Command::run:
+      return run_scenario(options, factory, source, streams);
     case Command::fio:
       return run_fio(options, *factory(), source, streams);
   }
@@ -183,7 +187,7 @@ int run_fio(const Options& options, Machine& machine, const ConfigSource& source
   const OutputChoice output = output_choice(options, run);
   ParamRegistry registry;
   machine.declare(registry);
-  const LoadedPreset preset = load_preset(registry, options.platform, source);
+  const LoadedPreset preset = load_platform(registry, options, source);
   apply_overrides(registry, options.overrides);
   machine.build(options);
   const FioLimits limits{machine.device_bytes(), machine.max_iodepth(), fw::kMaxJobs};

@@ -32,8 +32,9 @@ class SdhciMachine : public Machine, private CpuObserver {
 
   void build(const Options& options) override {
     context_.timing = options.timing;
-    if (options.cqe.value_or(false))
-      throw InputError("--cqe=on: this version has no command queue engine; use --cqe=off");
+    if (options.cqe) config_.driver.cqe = *options.cqe;
+    if (config_.driver.cqe && !config_.cqe_present)
+      throw InputError("--cqe=on: this platform's host has no command queue engine (cqhci.present); use --cqe=off");
     if (options.cpu != "native") throw InputError("--cpu=" + options.cpu + ": this version has only --cpu=native");
     config_.emmc.ext_csd_text = embedded_text(config_.emmc.ext_csd);
     context_.trace.set_root("platform");
@@ -213,6 +214,19 @@ std::vector<CounterRow> SdhciMachine::counters() const {
       {"check.payload_bytes", checker_->checked_bytes()},
       {"check.raced_bytes", checker_->raced_bytes()},
   };
+  if (p.cqhci) {
+    const Cqhci::Counters& q = p.cqhci->counters();
+    const QueueCounters& device = p.emmc.queue_counters();
+    rows.insert(rows.end(), {{"cqhci.tasks", q.tasks},
+                             {"cqhci.status_queries", q.status_queries},
+                             {"cqhci.interrupts", q.interrupts},
+                             {"cqhci.coalesced", q.coalesced},
+                             {"cqhci.descriptor_fetches", q.descriptor_fetches},
+                             {"cqhci.poll_wait_ns", q.poll_wait.value() / 1000},
+                             {"emmc.tasks_executed", device.executed},
+                             {"emmc.tasks_discarded", device.discarded},
+                             {"emmc.tasks_most", device.most}});
+  }
   for (unsigned i = 0; i < bus.by_index.size(); ++i)
     if (bus.by_index[i] != 0) rows.push_back({fmt::format("mmc_bus.cmd{}", i), bus.by_index[i]});
   return rows;
