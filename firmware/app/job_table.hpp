@@ -58,6 +58,7 @@ struct JobTable {
   std::uint64_t buffer_base, buffer_bytes;  ///< I/O buffers are cut from here by the page allocator
   std::uint32_t page_bytes;        ///< 4096, 16384 or 65536
   std::uint32_t contiguity_pages;  ///< pages that are physically contiguous before the next jump; 0: all
+  std::uint64_t run_stride;        ///< bytes from one contiguous run to the next; 0: a run and a page
   std::uint32_t buffer_byte_offset;  ///< first byte of an I/O buffer inside its first page (multiple of 4)
   std::uint32_t bus_width;         ///< data lines the board wires to the device: 1, 4, 8; 0: as the capabilities say
   // command queue engine (CQHCI), with use_cqe; refused with its own Status when host or device cannot

@@ -50,6 +50,9 @@ Status check_table(const JobTable& t) {
   const QueueLimits limits{t.max_segs, t.max_seg_bytes, t.max_req_bytes, t.max_blk_count};
   if (!limits.valid()) return Status::bad_limits;
   if (!std::has_single_bit(t.page_bytes) || t.page_bytes < 4096) return Status::bad_memory;
+  if (t.run_stride && (t.run_stride % t.page_bytes || t.run_stride / t.page_bytes <= t.contiguity_pages ||
+                       t.contiguity_pages == 0))
+    return Status::bad_memory;
   if (t.buffer_byte_offset % 4 || t.buffer_byte_offset >= t.page_bytes) return Status::bad_memory;
   for (std::uint32_t i = 0; i < t.job_count; ++i)
     if (const Status s = check_job(t.jobs[i], 0); s != Status::ok) return s;
