@@ -86,6 +86,18 @@ TEST_CASE("at and lt agree on commands and interrupts when every request meets a
   }
 }
 
+TEST_CASE("a DMA that stalls at 128 MiB is time on the way to memory, with and without the queue") {
+  for (const char* engine : {"--cqe=off", "--cqe=on"}) {
+    INFO(engine);
+    const Json r = Json::parse(fio({"--platform=generic", engine, "-p", "driver.buffer_base=0x4ffff000", "-p",
+                                    "driver.buffer_bytes=64M", "-p", "driver.split_128m=false", "-p",
+                                    "sdhci.boundary_128m=stall", "-p", "driver.request_timeout_ms=100"},
+                                   {"--rw=read", "--bs=64k", "--size=64k"})
+                                   .out);
+    CHECK(r["emmc-vp"]["verdict"]["cause"] == "axi_stall");
+  }
+}
+
 TEST_CASE("a wrapping address counter puts bytes in the wrong place and the check sees it") {
   const Outcome o = fio({"--platform=generic", "-p", "driver.buffer_base=0x4ffff000", "-p", "driver.buffer_bytes=64M", "-p",
                          "driver.split_128m=false", "-p", "sdhci.boundary_128m=wrap"},
