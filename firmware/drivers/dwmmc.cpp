@@ -172,6 +172,8 @@ void DwMmc::restore() {
 void DwMmc::reset_lines() {
   active_ = nullptr;
   phase_ = Phase::idle;
+  pio_data_ = nullptr;
+  shadow_.intmask = dw::kIntForDma;
   if (dma_) stop_idmac();
   bool good = reset(dw::kCtrlReset | dw::kCtrlFifoReset | (dma_ ? dw::kCtrlDmaReset : 0));
   write(dw::kRintsts, dw::kAll);

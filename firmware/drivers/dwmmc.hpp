@@ -55,9 +55,7 @@ class DwMmc final : public MmcHost {
   void on_deadline() override;
   void abort_active() override;
   void reset_lines() override;
-
-  /// The host's interrupt service routine.
-  void irq();
+  void irq() override;
 
   /// What one request may hold.
   DwLimits limits() const;

@@ -193,6 +193,8 @@ void DwMmc::finish(MmcError error) {
   active_->done = true;
   active_ = nullptr;
   phase_ = Phase::idle;
+  if (pio_data_)
+    update(dw::kIntmask, dw::kIntForDma, shadow_.intmask);  // a request nobody answers keeps the line up
   pio_data_ = nullptr;
 }
 

@@ -19,6 +19,24 @@ std::uint32_t hcon_of(const DwShape& s) {
   const std::uint32_t width = s.width == 2 ? 0 : s.width == 4 ? 1 : 2;
   return 1 | width << 7 | 12u << 10 | s.dma_interface << 16 | 1u << 22 | (s.wide ? 1u << 27 : 0);
 }
+std::uint32_t error_bits(DwFault f) {
+  switch (f) {
+    case DwFault::data_crc:
+      return kIntDataCrc;
+    case DwFault::data_timeout:
+      return kIntDataReadTimeout;
+    case DwFault::end_bit:
+      return kIntEndBit;
+    case DwFault::start_bit:
+      return kIntStartBit;
+    case DwFault::fifo_run:
+      return kIntFifoRun;
+    case DwFault::host_timeout:
+      return kIntHostTimeout;
+    default:
+      return 0;
+  }
+}
 }  // namespace
 
 DwMmc::DwMmc(Board& board, DwShape shape)
@@ -40,7 +58,9 @@ void DwMmc::reset_registers() {
 
 std::uint32_t DwMmc::reg(std::uint32_t o) const { return regs_.at(o / 4); }
 void DwMmc::put(std::uint32_t o, std::uint32_t v) { regs_.at(o / 4) = v; }
-void DwMmc::at(std::uint64_t delay, std::function<void()> what) { events_.emplace(board_.now + delay, std::move(what)); }
+void DwMmc::at(std::uint64_t delay, std::function<void()> what) {
+  events_.emplace(board_.now + delay, std::move(what));
+}
 
 void DwMmc::advance(std::uint64_t now) {
   while (!events_.empty() && events_.begin()->first <= now) {
@@ -78,7 +98,8 @@ unsigned DwMmc::count(unsigned index) const {
 std::uint32_t DwMmc::status() const {
   const std::size_t bytes = writing_ ? fifo_at_ - moved_ : moved_ - fifo_at_;
   const auto words = static_cast<std::uint32_t>((bytes + shape_.width - 1) / shape_.width);
-  return (busy() ? dw::kStatusBusy : 0) | words << dw::kStatusCountLsb | (stuck_dma_request ? dw::kStatusDmaReq : 0);
+  return (busy() ? dw::kStatusBusy : 0) | words << dw::kStatusCountLsb |
+         (stuck_dma_request ? dw::kStatusDmaReq : 0);
 }
 
 void DwMmc::check_fifo_access(std::uint32_t o, unsigned bytes) const {
@@ -92,8 +113,10 @@ std::uint64_t DwMmc::read(std::uint32_t o, unsigned bytes) {
     check_fifo_access(o, bytes);
     if (writing_ || fifo_at_ >= moved_) throw std::runtime_error("FIFO read while empty");
     std::uint64_t word = 0;
-    std::memcpy(&word, bytes_.data() + fifo_at_, std::min<std::size_t>(shape_.width, bytes_.size() - fifo_at_));
-    if (shape_.width == 8 && shape_.bus32 && o == fifo_offset_) return word & 0xFFFF'FFFF;  // the high half pops
+    std::memcpy(&word, bytes_.data() + fifo_at_,
+                std::min<std::size_t>(shape_.width, bytes_.size() - fifo_at_));
+    if (shape_.width == 8 && shape_.bus32 && o == fifo_offset_)
+      return word & 0xFFFF'FFFF;  // the high half pops
     fifo_at_ = std::min(fifo_at_ + shape_.width, bytes_.size());
     fill();
     return shape_.width == 8 && shape_.bus32 ? word >> 32 : word;
@@ -117,15 +140,16 @@ void DwMmc::write(std::uint32_t o, unsigned bytes, std::uint64_t value) {
     }
     const std::uint64_t word = shape_.width == 8 && shape_.bus32 ? value << 32 | half_ : value;
     const std::size_t n = std::min<std::size_t>(shape_.width, bytes_.size() - fifo_at_);
-    if (fifo_at_ + n - moved_ > std::size_t{shape_.depth} * shape_.width) throw std::runtime_error("FIFO overrun");
+    if (fifo_at_ + n - moved_ > std::size_t{shape_.depth} * shape_.width)
+      throw std::runtime_error("FIFO overrun");
     std::memcpy(bytes_.data() + fifo_at_, &word, n);
     fifo_at_ += n;
     return;
   }
   if (bytes != 4) throw std::runtime_error("register access of the wrong width");
   log.push_back({true, o, v});
-  const bool locked = o == dw::kCmd || o == dw::kCmdarg || o == dw::kBlksiz || o == dw::kBytcnt || o == dw::kTmout ||
-                      o == dw::kCtype;
+  const bool locked = o == dw::kCmd || o == dw::kCmdarg || o == dw::kBlksiz || o == dw::kBytcnt ||
+                      o == dw::kTmout || o == dw::kCtype;
   if (locked && start_) return raise(kIntHardwareLocked);
   if (o == dw::kRintsts) return put(o, reg(o) & ~v);
   if (o == idmac_.status) return put(o, reg(o) & ~v);
@@ -172,7 +196,10 @@ void DwMmc::command_write(std::uint32_t v) {
       clock_enable = reg(dw::kClkena);
     });
   }
-  if (data_active_ && !(v & dw::kCmdStopAbort)) ++early_commands;
+  if (v & dw::kCmdStopAbort)
+    data_until_ = 0;
+  else if (board_.now < data_until_)
+    ++early_commands;
   arg_ = reg(dw::kCmdarg);
   bytcnt_ = reg(dw::kBytcnt);
   blksiz_ = reg(dw::kBlksiz);
@@ -183,11 +210,13 @@ void DwMmc::begin(std::uint32_t v) {
   start_ = false;
   put(dw::kCmd, reg(dw::kCmd) & ~dw::kCmdStart);
   if (!clock_enable) return;  // no clock: the command goes nowhere
+  last_index_ = index_;
   index_ = v & 63;
   commands.push_back({index_, arg_, divider, reg(dw::kCtype), reg(dw::kUhsReg)});
   command_words.push_back(v);
   const DwFault f = fault ? fault(index_, seen_[index_]++) : DwFault::none;
   if (f == DwFault::lose_all) return;
+  if (f == DwFault::locked) return raise(kIntHardwareLocked);
   at(response_ns, [this, v, f] { respond(v, f); });
   const bool moves = (v & dw::kCmdData) && f != DwFault::no_response;
   if (moves) data(v, f);
@@ -203,17 +232,18 @@ void DwMmc::respond(std::uint32_t v, DwFault f) {
   std::uint32_t r = 0;
   const unsigned index = v & 63;
   const bool silent = f == DwFault::no_response || (board_.no_answer && board_.no_answer(index, arg_)) ||
-                      !board_.answer(index, arg_, r);
+                      (!board_.answer(index, arg_, r) && !(index == 12 && open_ended_));
   if (index == 2 || index == 9)
     long_response();
   else
     put(dw::kResp0, r);
-  std::uint32_t bits = f == DwFault::lose_done ? 0 : kIntCommandDone;
+  std::uint32_t bits = f == DwFault::lose_done ? 0 : std::uint32_t{kIntCommandDone};
   if (silent && (v & dw::kCmdResponse)) bits |= kIntResponseTimeout;
   if (f == DwFault::response_crc) bits |= kIntResponseCrc;
   raise(bits);
   if (index == 6) begin_busy(switch_busy_ns, true);
   if (index == 12) begin_busy(write_busy_ns, true);
+  if (!silent && index == 12) open_ended_ = false;
 }
 
 void DwMmc::begin_busy(std::uint64_t ns, bool clear_interrupt) {
@@ -238,34 +268,35 @@ void DwMmc::data(std::uint32_t v, DwFault f) {
   const bool in = !(v & dw::kCmdWrite);
   const std::uint32_t both = dw::kCtrlUseIdmac | dw::kCtrlDmaEnable;
   const bool dma = (reg(dw::kCtrl) & both) == both;
-  if (!(v & dw::kCmdWaitData)) throw std::runtime_error("data command that does not wait for the data before");
+  if (!(v & dw::kCmdWaitData))
+    throw std::runtime_error("data command that does not wait for the data before");
+  open_ended_ = (index_ == 18 || index_ == 25) && !(v & dw::kCmdAutoStop) && last_index_ != 23;
   const std::uint32_t threshold = shape_.version >= kVersion240 ? reg(dw::kCardthrctl) : 0;
   transfers.push_back({bytcnt_, reg(dw::kFifoth), threshold, reg(dw::kTmout), dma, 0});
   data_active_ = true;
+  data_until_ = board_.now + over_ns * std::max<std::uint64_t>(1, bytcnt_ / 4096);
   data_arg_ = arg_;
   fault_ = f;
   if (in) {
     board_.put(sdhci("HOST_CONTROL1"), 1,
-               reg(dw::kCtype) & dw::kCtypeWidth8 ? 0x20 : reg(dw::kCtype) & dw::kCtypeWidth4 ? 2 : 0);
+               reg(dw::kCtype) & dw::kCtypeWidth8   ? 0x20
+               : reg(dw::kCtype) & dw::kCtypeWidth4 ? 2
+                                                    : 0);
     bytes_ = source(index_, arg_, bytcnt_);
     moved_ = fifo_at_ = 0;
   }
   writing_ = !in;
-  if (f == DwFault::host_reset) return at(response_ns + over_ns / 2, [this] {
+  if (f == DwFault::host_reset)
+    return at(over_ns / 2, [this] {
       reset_registers();
       events_.clear();
       data_active_ = false;
       clock_enable = 0;
     });
   const std::uint64_t scale = std::max<std::uint64_t>(1, bytcnt_ / 4096);
-  const std::uint32_t bad = f == DwFault::data_crc       ? kIntDataCrc
-                            : f == DwFault::data_timeout ? kIntDataReadTimeout
-                            : f == DwFault::end_bit      ? kIntEndBit
-                            : f == DwFault::start_bit    ? kIntStartBit
-                            : f == DwFault::fifo_run     ? kIntFifoRun
-                            : f == DwFault::host_timeout ? kIntHostTimeout
-                                                         : 0;
-  if (bad) return at(response_ns + over_ns, [this, bad] {
+  const std::uint32_t bad = error_bits(f);
+  if (bad)
+    return at(over_ns, [this, bad] {
       data_active_ = false;
       raise(bad | kIntDataOver);
     });
@@ -273,8 +304,8 @@ void DwMmc::data(std::uint32_t v, DwFault f) {
     if (!(reg(dw::kBmod) & dw::kBmodEnable)) throw std::runtime_error("IDMAC selected but not enabled");
     if (((reg(dw::kFifoth) & dw::kFifothRxMask) == 0)) return;  // no request is ever made
     if (!in) bytes_.assign(bytcnt_, 0);
-    at(response_ns + move_ns * scale, [this, in, f] { dma_run(in, f); });
-    at(response_ns + over_ns * scale, [this, in, f] { over(in, f); });
+    at(move_ns * scale, [this, in, f] { dma_run(in, f); });
+    at(over_ns * scale, [this, in, f] { over(in, f); });
   } else if (in) {
     at(response_ns, [this] { fill(); });
   } else {
@@ -285,8 +316,10 @@ void DwMmc::data(std::uint32_t v, DwFault f) {
 
 void DwMmc::over(bool in, DwFault f) {
   data_active_ = false;
+  data_until_ = board_.now;
   if (!in) {
-    if (bytes_.size() == bytcnt_) std::memcpy(board_.medium.data() + std::size_t{data_arg_} * 512, bytes_.data(), bytcnt_);
+    if (bytes_.size() == bytcnt_)
+      std::memcpy(board_.medium.data() + std::size_t{data_arg_} * 512, bytes_.data(), bytcnt_);
     board_.polls_left_ = board_.busy_polls;
     if (write_busy_ns) begin_busy(write_busy_ns, false);
   }
@@ -314,8 +347,10 @@ void DwMmc::dma_run(bool in, DwFault f) {
     };
     const std::uint32_t des0 = word(0), size = word(layout.sizes);
     if (!(des0 & kDesOwn)) return idmac_raise(kIdUnavailable);
-    if ((n == 1) != ((des0 & kDesFirst) != 0)) throw std::runtime_error("FD not on the first descriptor alone");
-    if (size == 0 || size > 4096 || (address(layout.buffer1) & 3)) throw std::runtime_error("descriptor size or address");
+    if ((n == 1) != ((des0 & kDesFirst) != 0))
+      throw std::runtime_error("FD not on the first descriptor alone");
+    if (size == 0 || size > 4096 || (address(layout.buffer1) & 3))
+      throw std::runtime_error("descriptor size or address");
     if (done + size > bytcnt_) throw std::runtime_error("descriptors longer than BYTCNT");
     void* memory = board_.ram(address(layout.buffer1), size);
     in ? std::memcpy(memory, bytes_.data() + done, size) : std::memcpy(bytes_.data() + done, memory, size);

@@ -37,6 +37,7 @@ enum class DwFault {
   lose_over,
   lose_move,
   lose_all,
+  locked,      ///< HLE: the command was not taken
   host_reset,  ///< every register back to its reset value, in the middle of the data
 };
 
@@ -46,7 +47,8 @@ class DwMmc final : public Device {
 
   // what a test arranges
   std::function<DwFault(unsigned index, unsigned nth)> fault;  ///< nth command with that index, from 0
-  std::uint64_t response_ns = 300, over_ns = 2000, move_ns = 1500;  ///< from START, then from the response
+  std::uint64_t response_ns = 300, move_ns = 1800,
+                over_ns = 2300;  ///< from the command taken, data per 4 KiB
   std::uint64_t switch_busy_ns = 0, write_busy_ns = 0;
   std::uint64_t busy_start_ns = 0;
   bool lose_busy_clear = false;
@@ -65,8 +67,8 @@ class DwMmc final : public Device {
     unsigned descriptors;
   };
   std::vector<Transfer> transfers;
-  unsigned early_commands = 0;  ///< written while data of the one before were still coming
-  unsigned updates = 0;         ///< UPDATE_CLOCK
+  unsigned early_commands = 0;                  ///< written while data of the one before were still coming
+  unsigned updates = 0;                         ///< UPDATE_CLOCK
   std::uint32_t divider = 0, clock_enable = 0;  ///< as loaded
   std::uint32_t reg(std::uint32_t offset) const;
   void poke(std::uint32_t offset, std::uint32_t value) { put(offset, value); }
@@ -107,13 +109,14 @@ class DwMmc final : public Device {
   std::vector<std::uint32_t> regs_ = std::vector<std::uint32_t>(0x400);
   std::multimap<std::uint64_t, std::function<void()>> events_;
   std::map<unsigned, unsigned> seen_;
-  std::uint64_t now_ = 0, busy_from_ = 0, busy_until_ = 0;
+  std::uint64_t now_ = 0, busy_from_ = 0, busy_until_ = 0, data_until_ = 0;
   bool start_ = false, data_active_ = false, writing_ = false;
   std::uint64_t pointer_ = 0;  ///< the IDMAC's
   std::vector<std::uint8_t> bytes_;
   std::size_t moved_ = 0, fifo_at_ = 0;  ///< bytes between FIFO and card, between host and FIFO
   std::uint32_t arg_ = 0, data_arg_ = 0, bytcnt_ = 0, blksiz_ = 0, half_ = 0;
-  unsigned index_ = 0;
+  unsigned index_ = 0, last_index_ = 0;
+  bool open_ended_ = false;  ///< a transfer that CMD12 may end
   bool pio_started_ = false;
   DwFault fault_ = DwFault::none;
 };
