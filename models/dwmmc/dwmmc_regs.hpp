@@ -156,6 +156,12 @@ inline constexpr FieldDef kCardThrFields[] = {
     {"WRITE_ENABLE", 2, 1, A::RW, "a write block starts only with the threshold in the FIFO (from 2.80a)"},
     {"THRESHOLD", 16, 16, A::RW, "bytes"},
 };
+inline constexpr FieldDef kUhsExtFields[] = {
+    {"VOLTAGE_1V2", 0, 16, A::RW, "1.2 V signalling per slot"},
+    {"SAMPLE_PHASE", 16, 7, A::RW, "sampling clock phase (a choice: SoCs put it here or in a register of their own)"},
+    {"DRIVE_PHASE", 23, 7, A::RW, "driving clock phase"},
+    {"CLOCK_MUX", 30, 2, A::RW, "external clock"},
+};
 inline constexpr FieldDef kEmmcDdrFields[] = {
     {"HALF_START_BIT", 0, 16, A::RW, "start bit shorter than a clock, per slot"},
     {"HS400", 31, 1, A::RW, "HS400 mode"},
@@ -218,7 +224,7 @@ inline constexpr auto kIdmac64Regs = std::to_array<RegDef>({
 inline constexpr auto kLateRegs = std::to_array<RegDef>({
     {"CARDTHRCTL", 0x100, 4, 0, A::RW, kCardThrFields, "card threshold control"},
     {"BACK_END_POWER", 0x104, 4, 0, A::RW, {}, "back-end power per slot"},
-    {"UHS_REG_EXT", 0x108, 4, 0, A::RW, {}, "UHS extension: clock phases"},
+    {"UHS_REG_EXT", 0x108, 4, 0, A::RW, kUhsExtFields, "UHS extension: clock phases"},
     {"EMMC_DDR_REG", 0x10C, 4, 0, A::RW, kEmmcDdrFields, "eMMC DDR control"},
     {"ENABLE_SHIFT", 0x110, 4, 0, A::RW, kShiftFields, "phase shift enable"},
 });
