@@ -146,7 +146,7 @@ void DwMmc::set_timing(CardMode mode) {
   if (!late_registers()) return;
   update(dw::kEmmcDdrReg, (ddr ? dw::kDdrHalfStart : 0) | (hs400 ? dw::kDdrHs400 : 0), shadow_.ddr);
   if (mode < CardMode::hs52)
-    update(dw::kEnableShift, 0, shadow_.shift);  // a new start: the tuned phase is void
+    update(dw::kUhsRegExt, 0, shadow_.phase);  // a new start: the tuned phase is void
 }
 
 /// Writes every register that keeps its value, whatever the host has in them.
@@ -160,7 +160,7 @@ void DwMmc::restore() {
   if (late_registers()) {
     write(dw::kCardthrctl, shadow_.threshold);
     write(dw::kEmmcDdrReg, shadow_.ddr);
-    write(dw::kEnableShift, shadow_.shift);
+    write(dw::kUhsRegExt, shadow_.phase);
   }
   write(dw::kClkdiv, shadow_.clock_divider);
   write(dw::kClkena, shadow_.clock_enable);

@@ -29,7 +29,7 @@ struct DwMmcConfig {
   bool busy_clear = true;  ///< R1b by the busy-clear interrupt where the version has it; false: polled
   bool extended_timeout = false;  ///< TMOUT[10:8] multiply
   std::uint32_t request_timeout_ms = 10'000;
-  std::uint32_t tuning_loops = 40;    ///< JESD84-B51 6.6.5.2: at most 40
+  std::uint32_t tuning_loops = 40;    ///< blocks, at least 16; JESD84-B51 6.6.5.2: at most 40
   std::uint64_t ring_address = 0;     ///< a multiple of 4; below 4 GiB for a 32-bit IDMAC
   std::uint32_t ring_bytes = 0;       ///< one descriptor per 16 (32-bit) or 32 bytes
   std::uint32_t max_seg_bytes = 0;    ///< 0: 4 KiB; see dw_ring_limits
@@ -74,7 +74,7 @@ class DwMmc final : public MmcHost {
   /// Registers written on change only.
   struct Shadow {
     std::uint32_t ctrl = 0, intmask = 0, tmout = 0, ctype = 0, fifoth = 0, threshold = 0, uhs = 0, ddr = 0,
-                  shift = 0;
+                  phase = 0;
     std::uint32_t power = 0, clock_divider = 0, clock_enable = 0;
   };
 
@@ -133,7 +133,9 @@ class DwMmc final : public MmcHost {
 
   // tuning (dwmmc_tuning.cpp)
   bool tuning_block_good(std::uint8_t opcode);
-  bool phase_good(std::uint8_t opcode, std::uint32_t tries);
+  bool tune_fixed(std::uint8_t opcode);
+  void set_phase(std::uint32_t point);
+  bool point_good(std::uint8_t opcode, std::uint32_t point);
 
   DwMmcConfig config_;
   HostCaps caps_;

@@ -34,7 +34,7 @@ inline constexpr auto kPldmnd = reg("PLDMND");
 // from version 2.40a on
 inline constexpr auto kCardthrctl = reg("CARDTHRCTL");
 inline constexpr auto kEmmcDdrReg = reg("EMMC_DDR_REG");
-inline constexpr auto kEnableShift = reg("ENABLE_SHIFT");
+inline constexpr auto kUhsRegExt = reg("UHS_REG_EXT");
 
 inline constexpr auto kCtrlReset = mask("CTRL", "CONTROLLER_RESET");
 inline constexpr auto kCtrlFifoReset = mask("CTRL", "FIFO_RESET");
@@ -51,7 +51,8 @@ inline constexpr auto kUhs1V8 = kSlot << lsb("UHS_REG", "VOLTAGE_1V8");
 inline constexpr auto kUhsDdr = kSlot << lsb("UHS_REG", "DDR");
 inline constexpr auto kDdrHalfStart = kSlot << lsb("EMMC_DDR_REG", "HALF_START_BIT");
 inline constexpr auto kDdrHs400 = mask("EMMC_DDR_REG", "HS400");
-inline constexpr std::uint32_t kPhaseShift = 1;  ///< ENABLE_SHIFT of slot 0
+inline constexpr auto kSamplePhaseLsb = lsb("UHS_REG_EXT", "SAMPLE_PHASE");
+inline constexpr auto kSamplePhases = (mask("UHS_REG_EXT", "SAMPLE_PHASE") >> kSamplePhaseLsb) + 1;
 
 inline constexpr auto kCmdResponse = mask("CMD", "RESPONSE");
 inline constexpr auto kCmdLong = mask("CMD", "LONG_RESPONSE");

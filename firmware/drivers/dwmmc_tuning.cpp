@@ -1,5 +1,6 @@
-// HS200 tuning by software: this host has no procedure of its own. CMD21 is read and compared with the standard's block;
-// the sampling phase is good when several in a row come right. Phases: without and with ENABLE_SHIFT (2.40a and later).
+// HS200 tuning by software: this host has no procedure of its own. CMD21 is read and compared with the standard's block
+// at sixteen sampling phases (JESD84-B51 6.6.5.2 allows 40 blocks: two each); the middle of the longest run of good ones,
+// round the circle, is taken. Versions before 2.40a have no phase register: blocks must simply come right.
 #include <algorithm>
 
 #include "firmware/drivers/dwmmc.hpp"
@@ -9,7 +10,23 @@
 namespace fw {
 
 namespace {
-constexpr std::uint32_t kRun = 4;  ///< good blocks in a row that make a phase good
+constexpr std::uint32_t kRun = 4;      ///< good blocks in a row that make a fixed phase good
+constexpr std::uint32_t kPoints = 16;  ///< phases tried
+
+struct GoodRun {
+  std::uint32_t start = 0, length = 0;
+};
+
+/// The longest run of set bits on a circle of kPoints.
+GoodRun longest_run(std::uint32_t good) {
+  GoodRun best;
+  for (std::uint32_t start = 0; start < kPoints; ++start) {
+    std::uint32_t n = 0;
+    while (n < kPoints && (good >> (start + n) % kPoints & 1)) ++n;
+    if (n > best.length) best = {start, n};
+  }
+  return best;
+}
 }  // namespace
 
 /// A block that fails costs a recovery (MmcHost::send), so the next one starts from a clean host.
@@ -28,21 +45,34 @@ bool DwMmc::tuning_block_good(std::uint8_t opcode) {
   return send(c) == MmcError::none && std::equal(want.begin(), want.end(), got);
 }
 
-bool DwMmc::phase_good(std::uint8_t opcode, std::uint32_t tries) {
+bool DwMmc::tune_fixed(std::uint8_t opcode) {
   std::uint32_t run = 0;
-  while (tries-- && run < kRun) run = tuning_block_good(opcode) ? run + 1 : 0;
+  for (std::uint32_t i = 0; i < config_.tuning_loops && run < kRun; ++i)
+    run = tuning_block_good(opcode) ? run + 1 : 0;
   return run == kRun;
+}
+
+void DwMmc::set_phase(std::uint32_t point) {
+  update(dw::kUhsRegExt, point * (dw::kSamplePhases / kPoints) << dw::kSamplePhaseLsb, shadow_.phase);
+}
+
+bool DwMmc::point_good(std::uint8_t opcode, std::uint32_t point) {
+  set_phase(point);
+  for (std::uint32_t i = 0; i < config_.tuning_loops / kPoints; ++i)
+    if (!tuning_block_good(opcode)) return false;
+  return true;
 }
 
 bool DwMmc::execute_tuning(std::uint8_t opcode) {
   if (!config_.scratch_address || lines_ == 1) return false;
-  if (!late_registers()) return phase_good(opcode, config_.tuning_loops);
-  for (const std::uint32_t phase : {0u, dw::kPhaseShift}) {
-    update(dw::kEnableShift, phase, shadow_.shift);
-    if (phase_good(opcode, config_.tuning_loops / 2)) return true;
-  }
-  update(dw::kEnableShift, 0, shadow_.shift);
-  return false;
+  if (!late_registers()) return tune_fixed(opcode);
+  std::uint32_t good = 0;
+  for (std::uint32_t point = 0; point < kPoints; ++point)
+    if (point_good(opcode, point)) good |= 1u << point;
+  const GoodRun run = longest_run(good);
+  // Every phase good: the phase has no effect here, or does not matter.
+  set_phase(run.length == 0 || run.length == kPoints ? 0 : (run.start + run.length / 2) % kPoints);
+  return run.length != 0;
 }
 
 }  // namespace fw

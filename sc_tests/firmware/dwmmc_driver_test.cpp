@@ -437,28 +437,52 @@ TEST_CASE("a data command waits for the card's busy, 500 ms at most") {
   CHECK(b.device.commands.size() == sent);
 }
 
-TEST_CASE("tuning finds the phase that reads the block, with or without the phase shift") {
+TEST_CASE("tuning takes the middle of the longest run of phases that read the block, round the circle") {
   DwBench b;
-  SECTION("without") {
+  const auto phase = [&] { return b.device.reg(0x108) >> 16; };
+  SECTION("all phases") {
     CHECK(b.host.execute_tuning(21));
-    CHECK(b.device.reg(dw::kEnableShift) == 0);
-    CHECK(b.device.count(21) == 4);
+    CHECK(phase() == 0);
+    CHECK(b.device.count(21) == 32);  // two at each of sixteen
   }
-  SECTION("with") {
-    b.device.good_shift = 1;
+  SECTION("24 to 56 of 128, and a lone 96") {
+    b.device.phase_reads = [](unsigned p) { return (p >= 24 && p <= 56) || p == 96; };
     CHECK(b.host.execute_tuning(21));
-    CHECK(b.device.reg(dw::kEnableShift) == 1);
-    CHECK(b.device.count(21) == 24);  // 20 bad, 4 good
+    CHECK(phase() == 40);
+    CHECK(b.device.count(21) == 12 + 10);  // six good ones twice, ten bad ones once
+  }
+  SECTION("104 to 31, round the end") {
+    b.device.phase_reads = [](unsigned p) { return p >= 104 || p < 32; };
+    CHECK(b.host.execute_tuning(21));
+    CHECK(phase() == 0);  // 104 112 120 0 8 16 24: the fourth
   }
   SECTION("four lines") {
     b.host.set_bus_width(4);
     CHECK(b.host.execute_tuning(21));
     CHECK(b.device.transfers.back().bytes == 64);
   }
+  SECTION("one line cannot be tuned") {
+    b.host.set_bus_width(1);
+    CHECK_FALSE(b.host.execute_tuning(21));
+    CHECK(b.device.count(21) == 0);
+  }
   SECTION("none") {
     b.board.tuning_works = false;
     CHECK_FALSE(b.host.execute_tuning(21));
+    CHECK(b.device.count(21) == 16);
+    CHECK(phase() == 0);
+  }
+}
+
+TEST_CASE("without a phase register tuning asks for four good blocks in a row, of forty at most") {
+  DwBench b({0x233A, 4, false, false, 64, 0});
+  SECTION("good") {
+    CHECK(b.host.execute_tuning(21));
+    CHECK(b.device.count(21) == 4);
+  }
+  SECTION("bad") {
+    b.board.tuning_works = false;
+    CHECK_FALSE(b.host.execute_tuning(21));
     CHECK(b.device.count(21) == 40);
-    CHECK(b.device.reg(dw::kEnableShift) == 0);
   }
 }

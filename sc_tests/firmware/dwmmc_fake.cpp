@@ -260,7 +260,8 @@ std::vector<std::uint8_t> DwMmc::source(unsigned index, std::uint32_t arg, std::
   std::vector<std::uint8_t> v(bytes);
   if (bytes == 128) std::copy(vp::kTuningBlock8.begin(), vp::kTuningBlock8.end(), v.begin());
   if (bytes == 64) std::copy(vp::kTuningBlock4.begin(), vp::kTuningBlock4.end(), v.begin());
-  if (!board_.tuning_works || reg(dw::kEnableShift) != good_shift) v[5] ^= 0x10;
+  const unsigned phase = shape_.version < kVersion240 ? 0 : reg(0x108) >> 16 & 0x7F;
+  if (!board_.tuning_works || (phase_reads && !phase_reads(phase))) v[5] ^= 0x10;
   return v;
 }
 

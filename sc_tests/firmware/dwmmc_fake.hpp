@@ -55,7 +55,8 @@ class DwMmc final : public Device {
   bool keep_own = false;     ///< the IDMAC never closes a descriptor
   bool stuck_start = false;  ///< UPDATE_CLOCK is never taken
   bool stuck_reset = false, stuck_dma_request = false;
-  std::uint32_t good_shift = 0;  ///< ENABLE_SHIFT with which CMD21 reads right
+  std::function<bool(unsigned phase)>
+      phase_reads;  ///< with this SAMPLE_PHASE CMD21 reads right; empty: with all
 
   // what a test reads
   std::vector<Access> log;
