@@ -108,6 +108,7 @@ class DwMmc final : public MmcHost {
   void expect_within(std::uint64_t ns);
   std::uint64_t limit_ns() const;
   std::uint64_t wire_ns(const MmcData& data) const;
+  std::uint32_t who() const;
   void finish(MmcError error);
   void fail(MmcError error, std::uint32_t status, std::uint32_t idmac);
 
@@ -134,6 +135,7 @@ class DwMmc final : public MmcHost {
   // tuning (dwmmc_tuning.cpp)
   bool tuning_block_good(std::uint8_t opcode);
   bool tune_fixed(std::uint8_t opcode);
+  bool tune_phase(std::uint8_t opcode);
   void set_phase(std::uint32_t point);
   bool point_good(std::uint8_t opcode, std::uint32_t point);
 
@@ -148,7 +150,7 @@ class DwMmc final : public MmcHost {
   std::uint32_t card_hz_ = 0;
   unsigned lines_ = 1;
   CardMode timing_ = CardMode::legacy;
-  bool send_init_ = false, dma_reset_due_ = false;
+  bool send_init_ = false, dma_reset_due_ = false, tuning_ = false;
 
   // the active command
   MmcCommand* active_ = nullptr;

@@ -188,6 +188,14 @@ void DwMmc::issue_stop() {
   write_command(kCmdStop, 0, response_flags(read_data ? Response::r1 : Response::r1b) | dw::kCmdStopAbort);
 }
 
+/// For reports: the command on the line, and above it the phase of the request (1 CMD23, 2 command, 3 CMD12, 4 busy).
+std::uint32_t DwMmc::who() const {
+  const std::uint32_t index = phase_ == Phase::sbc    ? kCmdSetBlockCount
+                              : phase_ == Phase::stop ? kCmdStop
+                                                      : active_->index;
+  return index | static_cast<std::uint32_t>(phase_) << 8;
+}
+
 void DwMmc::finish(MmcError error) {
   active_->error = error;
   active_->done = true;
@@ -199,15 +207,15 @@ void DwMmc::finish(MmcError error) {
 }
 
 void DwMmc::fail(MmcError error, std::uint32_t status, std::uint32_t idmac) {
-  hal::event(hal::Event::driver_error, active_->index, status, aborts_, idmac);
+  if (!tuning_)
+    hal::event(hal::Event::driver_error, who(), status, aborts_, idmac);  // bad phases are no errors
   finish(error);
 }
 
 // Who waits for what: the command, its phase, and every status register of the host.
 void DwMmc::abort_active() {
   if (!active_) return;
-  const auto id = active_->index | static_cast<std::uint32_t>(phase_) << 8;
-  const std::uint32_t raw = read(dw::kRintsts), status = read(dw::kStatus);
+  const std::uint32_t id = who(), raw = read(dw::kRintsts), status = read(dw::kStatus);
   const std::uint64_t idmac = dma_ ? read(idmac_->status) : 0;
   hal::event(hal::Event::driver_error, id, raw, ++aborts_, idmac << 32 | status);
   if (active_) finish(MmcError::software_timeout);  // the reads may have let the interrupt in

@@ -65,7 +65,13 @@ bool DwMmc::point_good(std::uint8_t opcode, std::uint32_t point) {
 
 bool DwMmc::execute_tuning(std::uint8_t opcode) {
   if (!config_.scratch_address || lines_ == 1) return false;
-  if (!late_registers()) return tune_fixed(opcode);
+  tuning_ = true;
+  const bool found = late_registers() ? tune_phase(opcode) : tune_fixed(opcode);
+  tuning_ = false;
+  return found;
+}
+
+bool DwMmc::tune_phase(std::uint8_t opcode) {
   std::uint32_t good = 0;
   for (std::uint32_t point = 0; point < kPoints; ++point)
     if (point_good(opcode, point)) good |= 1u << point;

@@ -131,6 +131,16 @@ TEST_CASE("the watchdog says which command waits, for what, and what the registe
   CHECK(mark->b == 1);
 }
 
+TEST_CASE("an error of CMD23 is reported as CMD23's") {
+  DwBench b;
+  once(b, 23, DwFault::no_response);
+  CHECK(b.transfer(true, kOne, 0, true).error == MmcError::command_timeout);
+  CHECK(b.device.count(18) == 0);
+  REQUIRE(b.errors_reported() == 1);
+  CHECK(b.board.marks.back().id == (23u | 1u << 8));
+  CHECK(b.transfer(true, kOne, 0, true).error == MmcError::none);
+}
+
 TEST_CASE("after a bad response the data of a read are let in before the next command") {
   DwBench b;
   b.device.over_ns = 400'000;
@@ -152,6 +162,7 @@ TEST_CASE("a response error during tuning does not stick: the data come to their
   };
   CHECK(b.host.execute_tuning(21));
   CHECK(b.device.reg(0x108) >> 16 == 72);  // phase 8 (the second) is bad; of 16 ... 120, 0 the middle
+  CHECK(b.errors_reported() == 0);         // what tuning is for
   CHECK(b.device.count(21) == 31);         // fifteen twice, one once
   CHECK(b.device.early_commands == 0);
 }
