@@ -63,6 +63,7 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
             const DwmmcParams& params, Client& client);
 
   AxiMasterPort& port() { return port_; }
+  const AxiMasterPort& port() const { return port_; }
   unsigned word_bytes() const { return word_bytes_; }
 
   // --- commands ---
