@@ -18,6 +18,7 @@
 #include "models/memory/sram.hpp"
 #include "models/mmc_bus/mmc_bus.hpp"
 #include "models/sdhci/sdhci.hpp"
+#include "platform/os_params.hpp"
 
 namespace vp {
 
@@ -80,6 +81,7 @@ struct PlatformConfig {
   IntcParams intc;
   TimerParams timer;
   DriverParams driver;
+  OsParams os;
   CheckParams check;
 
   PlatformConfig() = default;
