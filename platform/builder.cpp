@@ -10,7 +10,7 @@ using namespace memory_map;
 
 void DriverParams::declare(ParamRegistry& r, const std::string& at) {
   r.add(at + ".max_segs", max_segs, "segments", 1, 4096, "segments per request");
-  r.add(at + ".max_seg_bytes", max_seg_bytes, "B", 512, 4 << 20, "bytes per segment");
+  r.add(at + ".max_seg_bytes", max_seg_bytes, "B", 512, 64 << 20, "bytes per segment");
   r.add(at + ".max_req_bytes", max_req_bytes, "B", 512, 64 << 20, "bytes per request");
   r.add(at + ".max_blk_count", max_blk_count, "blocks", 1, 65535, "blocks per request");
   r.add(at + ".split_128m", split_128m, "the driver splits descriptors at 128 MiB multiples");

@@ -19,7 +19,7 @@ enum class DdStatus : std::uint8_t { normal, none, noxfer, progress };
 
 struct DdFlags {
   bool direct = false;
-  std::uint32_t sync = 0;   ///< 0; 1 dsync, 2 sync
+  std::uint32_t sync = 0;  ///< 0; 1 dsync, 2 sync
   bool count_bytes = false, skip_bytes = false, seek_bytes = false;
 };
 

@@ -64,7 +64,8 @@ std::string dd_amount(std::uint64_t n, std::uint64_t from, std::uint64_t to, boo
   if (to <= from && from % to == 0) return exact_amount(Wide{n} * (from / to), 1, binary);
   if (to > from && to % from == 0) return exact_amount(n, to / from, binary);
   const long double base = binary ? 1024 : 1000;
-  long double value = static_cast<long double>(n) * (static_cast<long double>(from) / static_cast<long double>(to));
+  long double value =
+      static_cast<long double>(n) * (static_cast<long double>(from) / static_cast<long double>(to));
   long double scale = 1;
   unsigned prefix = 0;
   do {
@@ -84,7 +85,8 @@ DdResults dd_results(const fw::CopyDef& copy, std::uint64_t elapsed_ps) {
 
 std::string dd_text(const DdRun& run, const DdResults& r) {
   if (run.status == DdStatus::none) return {};
-  std::string out = fmt::format("{}+{} records in\n{}+{} records out\n", r.in_full, r.in_part, r.out_full, r.out_part);
+  std::string out =
+      fmt::format("{}+{} records in\n{}+{} records out\n", r.in_full, r.in_part, r.out_full, r.out_part);
   if (run.status == DdStatus::noxfer) return out;
   const std::string si = dd_amount(r.bytes, 1, 1, false), iec = dd_amount(r.bytes, 1, 1, true);
   const auto no_prefix = [](const std::string& s) { return s[s.size() - 2] == ' '; };

@@ -143,7 +143,8 @@ int RunSession::status(std::uint64_t failed_ios) {
   const fw::JobTable& table = machine_.job_table();
   const std::uint64_t wrong = table.verify_errors + machine_.data_errors();
   if (wrong != 0) {
-    const std::uint64_t first = table.verify_errors != 0 ? table.first_bad_offset : machine_.first_data_error();
+    const std::uint64_t first =
+        table.verify_errors != 0 ? table.first_bad_offset : machine_.first_data_error();
     err << fmt::format("emmc-vp: data mismatch: {} block(s) wrong, the first at byte {}\n", wrong, first);
   }
   if (!machine_.context().findings.empty()) {

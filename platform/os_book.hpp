@@ -16,7 +16,8 @@ namespace vp {
 
 class OsBook : public CpuObserver {
  public:
-  static constexpr std::size_t kStates = static_cast<std::size_t>(fw::OsWait::count);  ///< [0]: the caller runs
+  static constexpr std::size_t kStates =
+      static_cast<std::size_t>(fw::OsWait::count);  ///< [0]: the caller runs
 
   /// Passes every mark on to `next`. `jobs` callers, which begin when the card is ready, or at job_begin.
   OsBook(CpuObserver& next, unsigned jobs) : next_(next), live_(jobs) {}
@@ -26,7 +27,9 @@ class OsBook : public CpuObserver {
 
   std::uint64_t begin_ps() const { return begin_; }
   std::uint64_t elapsed_ps() const { return end_ - begin_; }
-  std::uint64_t ps(fw::OsWait state, bool disk_busy) const { return parts_[static_cast<std::size_t>(state)][disk_busy]; }
+  std::uint64_t ps(fw::OsWait state, bool disk_busy) const {
+    return parts_[static_cast<std::size_t>(state)][disk_busy];
+  }
   std::uint64_t disk_busy_ps() const;
   std::uint64_t asleep_ps() const;
   std::uint64_t sleeps() const { return sleeps_; }

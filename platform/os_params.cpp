@@ -14,19 +14,28 @@ void require(bool good, const std::string& key, std::uint64_t value, const std::
 }  // namespace
 
 void OsParams::declare(ParamRegistry& r, const std::string& at) {
-  r.add(at + ".cache_bytes", cache_bytes, "B", 1 << 20, std::uint64_t{1} << 32, "page cache, taken from driver.buffer_bytes");
-  r.add(at + ".read_ahead_kib", read_ahead_kib, "KiB", 0, 65536, "largest read-ahead window (read_ahead_kb of the disk)");
-  r.add(at + ".dirty_background_bytes", dirty_background_bytes, "B", 0, kMost, "dirty data above which write-back starts by itself");
+  r.add(at + ".cache_bytes", cache_bytes, "B", 1 << 20, std::uint64_t{1} << 32,
+        "page cache, taken from driver.buffer_bytes");
+  r.add(at + ".read_ahead_kib", read_ahead_kib, "KiB", 0, 65536,
+        "largest read-ahead window (read_ahead_kb of the disk)");
+  r.add(at + ".dirty_background_bytes", dirty_background_bytes, "B", 0, kMost,
+        "dirty data above which write-back starts by itself");
   r.add(at + ".dirty_limit_bytes", dirty_limit_bytes, "B", 4096, kMost, "dirty data at which a writer waits");
-  r.add(at + ".max_io_bytes", max_io_bytes, "B", 4096, 64 << 20, "longest I/O built from contiguous cached pages");
+  r.add(at + ".max_io_bytes", max_io_bytes, "B", 4096, 64 << 20,
+        "longest I/O built from contiguous cached pages");
   r.add(at + ".writeback_ios", writeback_ios, "I/Os", 1, 32, "I/Os that background write-back keeps open");
-  r.add(at + ".filesystem", filesystem, {"none", "ext2", "ext4"}, "what files lie on: metadata of a synchronous write");
-  r.add(at + ".fua", fua, "commit records by FUA (reliable write) where disk and card can; else a second flush");
+  r.add(at + ".filesystem", filesystem, {"none", "ext2", "ext4"},
+        "what files lie on: metadata of a synchronous write");
+  r.add(at + ".fua", fua,
+        "commit records by FUA (reliable write) where disk and card can; else a second flush");
   r.add(at + ".journal_start_bytes", journal_start_bytes, "B", 0, kMost, "ext4: where the journal lies");
   r.add(at + ".journal_bytes", journal_bytes, "B", 1 << 20, kMost, "ext4: its size");
-  r.add(at + ".journal_blocks", journal_blocks, "4 KiB blocks", 1, 255, "ext4: metadata blocks of a transaction, beside descriptor and commit record");
-  r.add(at + ".metadata_blocks", metadata_blocks, "4 KiB blocks", 0, 8, "ext2: metadata blocks written in place after the data");
-  r.add(at + ".metadata_start_bytes", metadata_start_bytes, "B", 0, kMost, "ext2: where they lie, 1 MiB apart");
+  r.add(at + ".journal_blocks", journal_blocks, "4 KiB blocks", 1, 255,
+        "ext4: metadata blocks of a transaction, beside descriptor and commit record");
+  r.add(at + ".metadata_blocks", metadata_blocks, "4 KiB blocks", 0, 8,
+        "ext2: metadata blocks written in place after the data");
+  r.add(at + ".metadata_start_bytes", metadata_start_bytes, "B", 0, kMost,
+        "ext2: where they lie, 1 MiB apart");
   r.add(at + ".file_start_bytes", file_start_bytes, "B", 0, kMost, "where a named file lies, contiguous");
   r.add(at + ".file_bytes", file_bytes, "B", 1, kMost, "size of a file that is there already");
   r.add(at + ".partition_start_bytes", partition_start_bytes, "B", 0, kMost, "where /dev/mmcblkNpM begins");
@@ -44,7 +53,8 @@ void OsParams::fill(fw::OsConfig& to, std::uint64_t page_bytes) const {
           "not below os.dirty_limit_bytes: lower it");
   for (const auto& [key, value] : {std::pair{"os.file_start_bytes", file_start_bytes},
                                    std::pair{"os.partition_start_bytes", partition_start_bytes}})
-    require(value % page_bytes == 0, key, value, fmt::format("not a multiple of the {}-byte page: round it", page_bytes));
+    require(value % page_bytes == 0, key, value,
+            fmt::format("not a multiple of the {}-byte page: round it", page_bytes));
   for (const auto& [key, value] : {std::pair{"os.journal_start_bytes", journal_start_bytes},
                                    std::pair{"os.journal_bytes", journal_bytes},
                                    std::pair{"os.metadata_start_bytes", metadata_start_bytes}})

@@ -20,15 +20,15 @@ struct OsParams {
   std::uint64_t max_io_bytes = 4 << 20;             ///< Linux MIN_WRITEBACK_PAGES: 4 MiB
   std::uint64_t writeback_ios = 4;                  ///< choice
   std::string filesystem = "ext4";
-  bool fua = true;                                  ///< Linux: where CMD23 and reliable writes exist
+  bool fua = true;  ///< Linux: where CMD23 and reliable writes exist
   std::uint64_t journal_start_bytes = 170024ull * 512;
-  std::uint64_t journal_bytes = 64 << 20;           ///< mke2fs: 64 MiB for file systems of 16 to 32 GiB
-  std::uint64_t journal_blocks = 4;                 ///< inode table, block bitmap, group descriptor, superblock
-  std::uint64_t metadata_blocks = 2;                ///< of the trace
+  std::uint64_t journal_bytes = 64 << 20;  ///< mke2fs: 64 MiB for file systems of 16 to 32 GiB
+  std::uint64_t journal_blocks = 4;        ///< inode table, block bitmap, group descriptor, superblock
+  std::uint64_t metadata_blocks = 2;       ///< of the trace
   std::uint64_t metadata_start_bytes = 25184ull * 512;
   std::uint64_t file_start_bytes = 1056768ull * 512;
   std::uint64_t file_bytes = 1 << 30;
-  std::uint64_t partition_start_bytes = 4 << 20;    ///< the trace's partition 1: sector 8192
+  std::uint64_t partition_start_bytes = 4 << 20;  ///< the trace's partition 1: sector 8192
 
   void declare(ParamRegistry& r, const std::string& at);
   /// Throws InputError when the values contradict each other or the page size.

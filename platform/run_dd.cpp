@@ -52,7 +52,8 @@ int run_dd(const Options& options, Machine& machine, const ConfigSource& source,
   session.check_files(output);
 
   Recorder recorder({true});
-  Progress progress(streams.err, (streams.err_is_terminal || run.status == DdStatus::progress) && !options.quiet,
+  Progress progress(streams.err,
+                    (streams.err_is_terminal || run.status == DdStatus::progress) && !options.quiet,
                     {table.copy.bytes, 0});
   OsBook book(recorder, 1);
   DdProgress watched(book, progress);

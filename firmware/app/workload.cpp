@@ -75,6 +75,9 @@ Status Workload::start_os(Pool& pool) {
   bool any = false;
   for (std::uint32_t i = 0; i < table_->job_count; ++i) any = any || jobs_[i].def->buffered;
   if (!any) return Status::ok;
+  std::uint32_t slots = 0;
+  for (std::uint32_t i = 0; i < table_->job_count; ++i) slots += jobs_[i].def->iodepth;
+  if (slots > kMaxIos - OsLayer::kIos) return Status::too_many_ios;  // the queue's rings hold both
   if (const Status s = os_->init(*table_, pages_, pool, *queue_, cache_on_); s != Status::ok) return s;
   for (std::uint32_t i = 0; i < table_->job_count; ++i) {
     Job& job = jobs_[i];

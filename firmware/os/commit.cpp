@@ -3,7 +3,8 @@
 namespace fw {
 
 namespace {
-constexpr std::uint64_t kMetadataApart = 1 << 20;  // inode table, bitmap and indirect block do not lie together
+constexpr std::uint64_t kMetadataApart = 1
+                                         << 20;  // inode table, bitmap and indirect block do not lie together
 }
 
 void CommitPlan::write(std::uint64_t offset, std::uint32_t bytes, bool fua) {

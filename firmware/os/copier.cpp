@@ -27,8 +27,9 @@ Status Copier::open(End& end, const FileDef& def, std::uint64_t record, Buffer& 
   end.file.sync = def.sync;
   const std::uint64_t device = table_->card_sectors * kSectorBytes;
   if (record == 0 || def.kind > FileDef::file || def.sync > 2 || def.filesystem > 2) return Status::bad_job;
-  if (end.device() && (def.start % table_->page_bytes || def.start > device || def.limit > device - def.start ||
-                       def.size > def.limit || (def.direct && def.offset % kSectorBytes)))
+  if (end.device() &&
+      (def.start % table_->page_bytes || def.start > device || def.limit > device - def.start ||
+       def.size > def.limit || (def.direct && def.offset % kSectorBytes)))
     return Status::bad_job;
   os_->open(end.file, ReadAhead::Hint::none);
   buffer = {&pages_, 0, table_->buffer_byte_offset};

@@ -17,7 +17,8 @@ struct FileView final : CachedPages {
   bool cached(std::uint64_t index) const override { return cache.find(base + index) != PageCache::kNone; }
 };
 
-void copy_bytes(const Buffer& from, std::uint64_t from_at, const Buffer& to, std::uint64_t to_at, std::uint64_t n) {
+void copy_bytes(const Buffer& from, std::uint64_t from_at, const Buffer& to, std::uint64_t to_at,
+                std::uint64_t n) {
   while (n) {
     const Segment s = from.piece(from_at, n);
     const Segment d = to.piece(to_at, s.bytes);
@@ -99,8 +100,9 @@ bool OsLayer::may_run(const OsCall& c) const {
       return cache_.oldest() != c.frame || cache_.evictable(c.frame);
     case OsWait::page:
     case OsWait::writeback:
-      if (c.frame == PageCache::kNone) return const_cast<OsLayer*>(this)->free_io() != nullptr;
-      return cache_.page(c.frame) != c.page || !cache_.has(c.frame, PageCache::kReading | PageCache::kWriting);
+      if (c.frame == PageCache::kNone) return find_free() != nullptr;
+      return cache_.page(c.frame) != c.page ||
+             !cache_.has(c.frame, PageCache::kReading | PageCache::kWriting);
     default:
       return true;
   }
@@ -193,7 +195,8 @@ OsWait OsLayer::copy_in(OsCall& c) {
   const std::uint64_t base = f.start / page_bytes_;
   while (c.copied < c.bytes) {
     const std::uint64_t position = c.offset + c.copied, page = base + position / page_bytes_;
-    const std::uint64_t in_page = position % page_bytes_, n = smaller(c.bytes - c.copied, page_bytes_ - in_page);
+    const std::uint64_t in_page = position % page_bytes_,
+                        n = smaller(c.bytes - c.copied, page_bytes_ - in_page);
     std::uint32_t frame = cache_.find(page);
     if (frame == PageCache::kNone && needs_old(c, position, n)) {
       read_window(f, {position / page_bytes_, 1, RaWindow::kNoMark}, false);
@@ -270,7 +273,8 @@ std::uint32_t OsLayer::frame_at(const OsCall& c, std::uint64_t position) const {
   if (c.pages <= cache_.frames()) return cache_.find(c.first_page + position);
   const auto frame = static_cast<std::uint32_t>((c.ring + position) % cache_.frames());
   const std::uint64_t page = cache_.page(frame);
-  const bool inside = cache_.has(frame, PageCache::kUsed) && page >= c.first_page && page - c.first_page < c.pages;
+  const bool inside =
+      cache_.has(frame, PageCache::kUsed) && page >= c.first_page && page - c.first_page < c.pages;
   return inside ? frame : PageCache::kNone;
 }
 

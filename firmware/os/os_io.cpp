@@ -56,13 +56,14 @@ void OsLayer::open(OsFile& file, ReadAhead::Hint hint) const {
   file.ahead.init(config_.read_ahead_bytes / page_bytes_, table_->max_req_bytes / page_bytes_, hint);
 }
 
-OsLayer::OsIo* OsLayer::free_io() {
-  for (OsIo& o : ios_)
+const OsLayer::OsIo* OsLayer::find_free() const {
+  for (const OsIo& o : ios_)
     if (o.kind == OsIo::Kind::free) return &o;
   return nullptr;
 }
 
-void OsLayer::submit(OsIo& o, Direction direction, std::uint64_t offset, std::uint64_t bytes, const Buffer& buffer) {
+void OsLayer::submit(OsIo& o, Direction direction, std::uint64_t offset, std::uint64_t bytes,
+                     const Buffer& buffer) {
   o.io.direction = direction;
   o.io.offset = offset;
   o.io.bytes = bytes;
@@ -93,7 +94,8 @@ void OsLayer::submit_pages(OsIo::Kind kind, std::uint32_t frame, std::uint32_t c
   settle();
   const std::uint64_t offset = cache_.page(frame) * page_bytes_;
   const std::uint64_t bytes = std::uint64_t{count} * page_bytes_, room = device_bytes_ - offset;
-  submit(o, write ? Direction::write : Direction::read, offset, bytes < room ? bytes : room, frames_from(frame));
+  submit(o, write ? Direction::write : Direction::read, offset, bytes < room ? bytes : room,
+         frames_from(frame));
 }
 
 /// Allocates and reads the pages of a window that are not cached and lie in the file; as many as find a frame.
@@ -116,7 +118,8 @@ void OsLayer::read_window(const OsFile& f, const RaWindow& w, bool ahead) {
       joined = false;
       continue;
     }
-    joined = joined && runs[n - 1].count < most_pages_ && cache_.oldest() == runs[n - 1].frame + runs[n - 1].count;
+    joined =
+        joined && runs[n - 1].count < most_pages_ && cache_.oldest() == runs[n - 1].frame + runs[n - 1].count;
     if (!joined && n == most) break;
     const std::uint32_t frame = cache_.allocate(base + index);
     if (frame == PageCache::kNone) break;

@@ -62,10 +62,11 @@ struct OsCall {
   Stage stage = Stage::copy;
   std::uint64_t copied = 0;  ///< bytes moved so far
   MmcError error = MmcError::none;
-  std::uint64_t first_page = 0, pages = 0, at = 0;  ///< of the write-back: range on the device, position in it
-  std::uint32_t ring = 0;                           ///< the oldest frame when it began
+  std::uint64_t first_page = 0, pages = 0,
+                at = 0;    ///< of the write-back: range on the device, position in it
+  std::uint32_t ring = 0;  ///< the oldest frame when it began
   std::uint64_t direct_bytes = 0;
-  std::uint32_t outstanding = 0;                    ///< direct and journal I/Os that have not ended
+  std::uint32_t outstanding = 0;  ///< direct and journal I/Os that have not ended
   CommitPlan plan;
   unsigned step = 0;
   OsWait waiting = OsWait::none;
@@ -76,6 +77,8 @@ struct OsCall {
 
 class OsLayer final : private IoOwner {
  public:
+  static constexpr unsigned kIos = 64;  ///< I/Os of its own, beside those of the jobs
+
   /// Takes the cache's memory from `pages`, its tables from `pool`.
   Status init(JobTable& table, PageAllocator& pages, Pool& pool, RequestQueue& queue, bool cache_on);
   bool ready() const { return queue_ != nullptr; }
@@ -106,11 +109,10 @@ class OsLayer final : private IoOwner {
     std::uint32_t frame = 0, count = 0;
     OsCall* call = nullptr;
   };
-  static constexpr unsigned kIos = 64;
-
   // I/O (os_io.cpp)
   void io_done(Io& io) override;
-  OsIo* free_io();
+  const OsIo* find_free() const;
+  OsIo* free_io() { return const_cast<OsIo*>(find_free()); }
   void submit(OsIo& o, Direction direction, std::uint64_t offset, std::uint64_t bytes, const Buffer& buffer);
   void submit_pages(OsIo::Kind kind, std::uint32_t frame, std::uint32_t count);
   void read_window(const OsFile& f, const RaWindow& w, bool ahead);
@@ -134,7 +136,8 @@ class OsLayer final : private IoOwner {
   std::uint64_t positions(const OsCall& c) const;
   std::uint32_t frame_at(const OsCall& c, std::uint64_t position) const;
   void end_write(OsCall& c);
-  void call_io(OsCall& c, OsIo& o, Direction direction, std::uint64_t offset, std::uint64_t bytes, const Buffer& buffer);
+  void call_io(OsCall& c, OsIo& o, Direction direction, std::uint64_t offset, std::uint64_t bytes,
+               const Buffer& buffer);
   void drop_range(OsCall& c);
   bool needs_old(const OsCall& c, std::uint64_t position, std::uint64_t n) const;
   void move(OsCall& c, std::uint32_t frame, std::uint64_t in_page, std::uint64_t n);
@@ -152,11 +155,11 @@ class OsLayer final : private IoOwner {
   std::uint64_t device_bytes_ = 0;
   std::uint64_t first_frame_page_ = 0;  ///< of the allocator
   Buffer metadata_;
-  std::uint32_t most_pages_ = 1;        ///< of one I/O
+  std::uint32_t most_pages_ = 1;  ///< of one I/O
   std::uint64_t background_pages_ = 0, limit_pages_ = 0;
   std::array<OsIo, kIos> ios_{};
-  unsigned background_open_ = 0;  ///< write-back I/Os in flight
-  std::uint32_t scan_ = 0;        ///< where background write-back looks next
+  unsigned background_open_ = 0;           ///< write-back I/Os in flight
+  std::uint32_t scan_ = 0;                 ///< where background write-back looks next
   MmcError write_error_ = MmcError::none;  ///< reported once, by the next call that asks
 };
 

@@ -56,8 +56,10 @@ void PageCache::drop(std::uint32_t frame) {
 }
 
 void PageCache::count(std::uint32_t before, std::uint32_t after) {
-  dirty_ += static_cast<std::uint32_t>((after & kDirty) != 0) - static_cast<std::uint32_t>((before & kDirty) != 0);
-  writing_ += static_cast<std::uint32_t>((after & kWriting) != 0) - static_cast<std::uint32_t>((before & kWriting) != 0);
+  dirty_ +=
+      static_cast<std::uint32_t>((after & kDirty) != 0) - static_cast<std::uint32_t>((before & kDirty) != 0);
+  writing_ += static_cast<std::uint32_t>((after & kWriting) != 0) -
+              static_cast<std::uint32_t>((before & kWriting) != 0);
 }
 
 void PageCache::set(std::uint32_t frame, std::uint32_t flags) {

@@ -32,7 +32,9 @@ class PageCache {
   std::uint32_t allocate(std::uint64_t page);
   /// The frame allocate() takes next.
   std::uint32_t oldest() const { return hand_; }
-  bool evictable(std::uint32_t frame) const { return !(table_[frame].flags & (kReading | kDirty | kWriting)); }
+  bool evictable(std::uint32_t frame) const {
+    return !(table_[frame].flags & (kReading | kDirty | kWriting));
+  }
   void drop(std::uint32_t frame);
 
   std::uint64_t page(std::uint32_t frame) const { return table_[frame].page; }

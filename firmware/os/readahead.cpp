@@ -64,7 +64,8 @@ RaWindow ReadAhead::on_demand(std::uint64_t index, std::uint64_t want, bool mark
 }
 
 /// A miss behind a run of cached pages as long as the read: the track of a sequential reader.
-bool ReadAhead::context(std::uint64_t index, std::uint64_t want, std::uint64_t most, const CachedPages& cache) {
+bool ReadAhead::context(std::uint64_t index, std::uint64_t want, std::uint64_t most,
+                        const CachedPages& cache) {
   std::uint64_t behind = 0;
   while (behind < most && behind < index && cache.cached(index - 1 - behind)) ++behind;
   if (behind <= want) return false;

@@ -50,7 +50,7 @@ class ReadAhead {
 
   std::uint64_t largest_ = 0, io_pages_ = 0;
   bool random_ = false;
-  std::uint64_t start_ = 0, size_ = 0, async_ = 0;  ///< the window; async_: pages from its mark to its end
+  std::uint64_t start_ = 0, size_ = 0, async_ = 0;    ///< the window; async_: pages from its mark to its end
   std::uint64_t previous_ = ~std::uint64_t{0} >> 12;  ///< nowhere near any page
 };
 

@@ -24,11 +24,13 @@ struct Window {
   std::uint64_t start, pages, mark;
   bool operator==(const Window&) const = default;
 };
-std::ostream& operator<<(std::ostream& o, const Window& w) { return o << w.start << "+" << w.pages << "@" << w.mark; }
+std::ostream& operator<<(std::ostream& o, const Window& w) {
+  return o << w.start << "+" << w.pages << "@" << w.mark;
+}
 
 /// What a reader of `calls` calls of `want` pages each, from page 0 on, sets off.
-std::vector<Window> sequential(std::uint64_t largest, std::uint64_t io_pages, std::uint64_t want, unsigned calls,
-                               ReadAhead::Hint hint = ReadAhead::Hint::none) {
+std::vector<Window> sequential(std::uint64_t largest, std::uint64_t io_pages, std::uint64_t want,
+                               unsigned calls, ReadAhead::Hint hint = ReadAhead::Hint::none) {
   ReadAhead ra;
   ra.init(largest, io_pages, hint);
   Cached cache;
@@ -88,15 +90,13 @@ using Requests = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
 }  // namespace
 
-TEST_CASE("a sequential reader's windows grow from four pages to the largest, each begun at the mark of the one before") {
+TEST_CASE(
+    "a sequential reader's windows grow from four pages to the largest, each begun at the mark of the one "
+    "before") {
   // 128 KiB of 4 KiB pages, calls within one page: 4 pages (1 <= 32/32), then x4 below 32/16, x2 up to 32/2, then 32.
-  CHECK(sequential(32, 128, 1, 100) == std::vector<Window>{{0, 4, 1},
-                                                           {4, 8, 4},
-                                                           {12, 16, 12},
-                                                           {28, 32, 28},
-                                                           {60, 32, 60},
-                                                           {92, 32, 92},
-                                                           {124, 32, 124}});
+  CHECK(sequential(32, 128, 1, 100) ==
+        std::vector<Window>{
+            {0, 4, 1}, {4, 8, 4}, {12, 16, 12}, {28, 32, 28}, {60, 32, 60}, {92, 32, 92}, {124, 32, 124}});
   // 1024 KiB: 4 -> 16 (x4 below 16) -> 32, 64, 128 -> 256.
   CHECK(sequential(256, 128, 1, 600) == std::vector<Window>{{0, 4, 1},
                                                             {4, 16, 4},
@@ -110,21 +110,20 @@ TEST_CASE("a sequential reader's windows grow from four pages to the largest, ea
   CHECK(sequential(2, 8, 1, 6) == std::vector<Window>{{0, 2, 1}, {2, 2, 2}, {4, 2, 4}, {6, 2, 6}});
 }
 
-TEST_CASE("a larger first call opens a larger window, and one beyond the largest window is cut to the request limit") {
+TEST_CASE(
+    "a larger first call opens a larger window, and one beyond the largest window is cut to the request "
+    "limit") {
   CHECK(sequential(32, 128, 4, 8) == std::vector<Window>{{0, 8, 4}, {8, 16, 8}, {24, 32, 24}, {56, 32, 56}});
-  CHECK(sequential(32, 128, 32, 3) == std::vector<Window>{{0, 32, 16}, {32, 32, 32}, {64, 32, 64}, {96, 32, 96}});
+  CHECK(sequential(32, 128, 32, 3) ==
+        std::vector<Window>{{0, 32, 16}, {32, 32, 32}, {64, 32, 64}, {96, 32, 96}});
   // 1 MiB calls with 512 KiB requests: windows of 128 pages
   CHECK(sequential(32, 128, 256, 1) == std::vector<Window>{{0, 128, 64}, {128, 128, 128}, {256, 128, 256}});
 }
 
 TEST_CASE("advice changes read-ahead: sequential doubles the window, random reads what is asked for") {
-  CHECK(sequential(32, 128, 1, 130, ReadAhead::Hint::sequential) == std::vector<Window>{{0, 4, 1},
-                                                                                     {4, 8, 4},
-                                                                                     {12, 16, 12},
-                                                                                     {28, 32, 28},
-                                                                                     {60, 64, 60},
-                                                                                     {124, 64, 124},
-                                                                                     {188, 64, 188}});
+  CHECK(sequential(32, 128, 1, 130, ReadAhead::Hint::sequential) ==
+        std::vector<Window>{
+            {0, 4, 1}, {4, 8, 4}, {12, 16, 12}, {28, 32, 28}, {60, 64, 60}, {124, 64, 124}, {188, 64, 188}});
   CHECK(sequential(32, 128, 4, 2, ReadAhead::Hint::random) ==
         std::vector<Window>{{0, 4, RaWindow::kNoMark}, {4, 4, RaWindow::kNoMark}});
   CHECK(sequential(0, 128, 4, 1) == std::vector<Window>{{0, 1, RaWindow::kNoMark},
@@ -202,8 +201,16 @@ TEST_CASE("an O_SYNC write that extends a file on ext4 sends data, journal, flus
   t.copy.out.sync = 2;
   REQUIRE(fw::main() == 0);
   const std::uint64_t journal = 4 * kMiB / 512;
-  CHECK(requests(b) == Requests{{2048, 65536}, {journal, 20480}, {0, 0}, {journal + 40, 4096}, {0, 0},
-                                {2176, 65536}, {journal + 48, 20480}, {0, 0}, {journal + 88, 4096}, {0, 0}});
+  CHECK(requests(b) == Requests{{2048, 65536},
+                                {journal, 20480},
+                                {0, 0},
+                                {journal + 40, 4096},
+                                {0, 0},
+                                {2176, 65536},
+                                {journal + 48, 20480},
+                                {0, 0},
+                                {journal + 88, 4096},
+                                {0, 0}});
   CHECK((t.os_report.commits == 2 && t.os_report.flushes == 4 && t.os_report.journal_ios == 4));
   CHECK((t.copy.in_full == 2 && t.copy.out_full == 2 && t.copy.copied == 131072));
   CHECK(t.done == 1);
@@ -224,7 +231,8 @@ TEST_CASE("with reliable writes the commit record is one, and needs no flush beh
   CHECK(counts == std::vector<std::uint32_t>{0x8000'0008});
 }
 
-TEST_CASE("an O_SYNC write without a journal is one data request and two metadata blocks, as the trace shows") {
+TEST_CASE(
+    "an O_SYNC write without a journal is one data request and two metadata blocks, as the trace shows") {
   Board b;
   JobTable& t = with_copy(b, FileDef::file, 12288, 1);
   t.copy.out.filesystem = static_cast<std::uint32_t>(FileSystem::ext2);
@@ -265,7 +273,7 @@ TEST_CASE("costs follow pages, bytes, calls and requests, each its own") {
     CHECK(cost(b, hal::Cost::dma_map) == pages);
     CHECK(cost(b, hal::Cost::copy_byte) == 2 * 131072);
     CHECK(cost(b, hal::Cost::zero_byte) == 2 * 131072);
-    CHECK(cost(b, hal::Cost::syscall) == 4);       // two reads of zeros, two writes
+    CHECK(cost(b, hal::Cost::syscall) == 4);  // two reads of zeros, two writes
     CHECK(cost(b, hal::Cost::copy_record) == 2);
     CHECK(cost(b, hal::Cost::io_build) == 4);      // two of data, two flushes
     CHECK(cost(b, hal::Cost::request_prep) == 6);  // 128 KiB is two requests of 64 KiB
@@ -320,7 +328,8 @@ TEST_CASE("a copy from a file through records of other sizes keeps every byte, a
   for (const bool direct : {false, true}) {
     INFO(direct);
     Board b;
-    for (std::size_t i = 0; i < b.medium.size(); ++i) b.medium[i] = static_cast<std::uint8_t>(i * 7 + (i >> 9));
+    for (std::size_t i = 0; i < b.medium.size(); ++i)
+      b.medium[i] = static_cast<std::uint8_t>(i * 7 + (i >> 9));
     const auto before = b.medium;
     JobTable& t = with_copy(b, FileDef::device, 4096, 1);
     t.copy.in.kind = FileDef::file;
