@@ -53,7 +53,7 @@ Status OsLayer::init(JobTable& table, PageAllocator& pages, Pool& pool, RequestQ
 }
 
 void OsLayer::open(OsFile& file, ReadAhead::Hint hint) const {
-  file.ahead.init(config_.read_ahead_bytes / page_bytes_, table_->max_req_bytes / page_bytes_, hint);
+  file.ahead.init(config_.read_ahead_bytes / page_bytes_, queue_->limits().max_req_bytes / page_bytes_, hint);
 }
 
 const OsLayer::OsIo* OsLayer::find_free() const {

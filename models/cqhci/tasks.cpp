@@ -325,7 +325,7 @@ void Cqhci::data_failed() {
   cbc_event_.cancel();
   cbc_open_ = false;
   ctx_.trace.change(t_tag_, sc_time_stamp(), kSlots);
-  wait_ends(tag, Span::wire, sc_time_stamp());
+  wait_ends(tag, data_.blocked_on(), sc_time_stamp());
   fail_data(tag);
   if (params_.check_descriptors) check_tables(tag);
   pump();
