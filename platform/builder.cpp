@@ -10,7 +10,7 @@ using namespace memory_map;
 
 void DriverParams::declare(ParamRegistry& r, const std::string& at) {
   r.add(at + ".max_segs", max_segs, "segments", 1, 4096, "segments per request");
-  r.add(at + ".max_seg_bytes", max_seg_bytes, "B", 512, 4 << 20, "bytes per segment");
+  r.add(at + ".max_seg_bytes", max_seg_bytes, "B", 512, 64 << 20, "bytes per segment");
   r.add(at + ".max_req_bytes", max_req_bytes, "B", 512, 64 << 20, "bytes per request");
   r.add(at + ".max_blk_count", max_blk_count, "blocks", 1, 65535, "blocks per request");
   r.add(at + ".split_128m", split_128m, "the driver splits descriptors at 128 MiB multiples");
@@ -60,6 +60,7 @@ void PlatformConfig::declare(ParamRegistry& r) {
   intc.declare(r, "intc");
   timer.declare(r, "timer");
   driver.declare(r, "driver");
+  os.declare(r, "os");
   check.declare(r, "check");
 }
 
@@ -77,6 +78,7 @@ Platform::Platform(sc_core::sc_module_name module_name, Context& ctx, const Plat
       timer("timer", ctx, axi_clock, c.timer) {
   wire(c.sram.size);
   fill_job_table(c.driver);
+  c.os.fill(table_->os, c.driver.page_bytes);
 }
 
 void Platform::wire(std::uint64_t sram_bytes) {

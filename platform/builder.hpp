@@ -20,6 +20,7 @@
 #include "models/dwmmc/params.hpp"
 #include "models/sdhci/params.hpp"
 #include "platform/host_unit.hpp"
+#include "platform/os_params.hpp"
 
 namespace vp {
 
@@ -95,6 +96,7 @@ struct PlatformConfig {
   IntcParams intc;
   TimerParams timer;
   DriverParams driver;
+  OsParams os;
   CheckParams check;
 
   PlatformConfig() = default;
