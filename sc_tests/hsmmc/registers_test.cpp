@@ -57,7 +57,7 @@ TEST_CASE("a command with the card clock off never leaves, and is a finding") {
   CHECK(b.card.seen.empty());
 }
 
-TEST_CASE("SRC frees the command line, SRD the data lines, SRA everything; each bit reads 1 while it lasts") {
+TEST_CASE("SRC frees the command line, SRD the data lines, SRA everything, each bit reads 1 while it lasts") {
   Bench b;
   b.start_card();
   b.card.data_delay = sc_time(1, sc_core::SC_MS);
