@@ -111,6 +111,7 @@ class Hsmmc : public sc_core::sc_module,
   HsmmcDataPath data_;
   Counters counters_;
 
+  std::uint64_t read_beats_free_ = 0;  // the port's R channel carries one burst at a time
   sc_time access_time_, clock_stable_at_, reset_done_at_;
   std::uint32_t reset_pending_ = 0;
   Stage stage_ = Stage::idle;

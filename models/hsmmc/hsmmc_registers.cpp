@@ -21,8 +21,10 @@ void Hsmmc::b_transport(tlm::tlm_generic_payload& payload, sc_time& delay) {
   const unsigned bytes = payload.get_data_length();
   auto* axi = payload.get_extension<AxiExtension>();
   if (axi && !axi->pieces.empty()) {  // a DMA by reservation
-    axi->timing = this;
-    return burst_at_data(payload, axi->pieces.front().ready);
+    axi->timing = this;  // it asks for the bursts' times afterwards: here they are taken as uncontended
+    const std::uint64_t beats = bytes / std::max(1u, axi->beat_bytes);
+    const sc_time last = axi_.cycles(beats + (payload.is_read() ? params_.data_first_beat : 0));
+    return burst_at_data(payload, axi->pieces.front().ready + last);
   }
   if (bytes == 0 || bytes > 8) {
     payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
@@ -69,8 +71,8 @@ void Hsmmc::time_burst(AxiBurstTiming& b) {
     b.done_ps = b.last_ps + params_.data_accept * a;
     return;
   }
-  b.first_ps = b.issued_ps + params_.data_first_beat * a;
-  b.done_ps = b.last_ps = b.first_ps + b.beats * a;
+  b.first_ps = std::max(b.issued_ps + params_.data_first_beat * a, read_beats_free_);
+  b.done_ps = b.last_ps = read_beats_free_ = b.first_ps + b.beats * a;
 }
 
 void Hsmmc::burst_at_data(tlm::tlm_generic_payload& payload, sc_time until) {

@@ -123,7 +123,8 @@ struct Bench {
   }
   std::byte* ram(std::uint64_t a) { return sram.ptr(a, 1); }
   std::uint32_t read(const char* name) { return regs.read(kHost + at(name)); }
-  sc_time write(const char* name, std::uint32_t v) { return regs.write(kHost + at(name), v); }
+  /// Returns the instant the write takes effect at the host: the way back is one hop more.
+  sc_time write(const char* name, std::uint32_t v) { return regs.write(kHost + at(name), v) - cycles(1); }
   std::uint32_t port_read() { return regs.read(kHost + kData); }
   void port_write(std::uint32_t v) { regs.write(kHost + kData, v); }
   void advance(sc_time d) {
