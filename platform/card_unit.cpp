@@ -11,7 +11,8 @@ namespace {
 
 class EmmcUnit final : public CardUnit {
  public:
-  EmmcUnit(Context& ctx, const PlatformConfig& c) : emmc_("emmc", ctx, c.emmc, c.nand), channels_(c.nand.channels) {}
+  EmmcUnit(Context& ctx, const PlatformConfig& c)
+      : emmc_("emmc", ctx, c.emmc, c.nand), channels_(c.nand.channels) {}
 
   MmcCard& card() override { return emmc_; }
   SparseMedium& medium() override { return emmc_.user_medium(); }
@@ -20,8 +21,10 @@ class EmmcUnit final : public CardUnit {
   std::vector<Busy> busy() const override {
     const NandArray& nand = emmc_.ftl().array();
     std::vector<Busy> rows = {{"device firmware", emmc_.ftl().counters().firmware_busy}};
-    for (unsigned i = 0; i < channels_; ++i) rows.push_back({fmt::format("NAND channel {}", i), nand.channel_use(i)});
-    for (unsigned i = 0; i < nand.dies(); ++i) rows.push_back({fmt::format("NAND die {}", i), nand.die_use(i).busy()});
+    for (unsigned i = 0; i < channels_; ++i)
+      rows.push_back({fmt::format("NAND channel {}", i), nand.channel_use(i)});
+    for (unsigned i = 0; i < nand.dies(); ++i)
+      rows.push_back({fmt::format("NAND die {}", i), nand.die_use(i).busy()});
     return rows;
   }
 
@@ -54,7 +57,8 @@ class SdCardUnit final : public CardUnit {
   fw::CardKind kind() const override { return fw::CardKind::sd; }
 
   std::vector<Busy> busy() const override {
-    return {{"device firmware", sd_.counters().firmware_busy.value()}, {"device array", sd_.counters().array_busy.value()}};
+    return {{"device firmware", sd_.counters().firmware_busy.value()},
+            {"device array", sd_.counters().array_busy.value()}};
   }
 
   void counters(std::vector<CounterRow>& rows) const override {

@@ -9,9 +9,11 @@
 namespace vp {
 
 void HsmmcDriverParams::declare(ParamRegistry& r, const std::string& at) {
-  r.add(at + ".max_segs", max_segs, "segments", 1, 4096, "segments per request (in place of driver.max_segs)");
+  r.add(at + ".max_segs", max_segs, "segments", 1, 4096,
+        "segments per request (in place of driver.max_segs)");
   r.add(at + ".max_linked", max_linked, "sets", 1, 128, "parameter sets the driver links at once");
-  r.add(at + ".linked_list", linked_list, "the DMA fetches the whole list from memory; else linked sets and reloads");
+  r.add(at + ".linked_list", linked_list,
+        "the DMA fetches the whole list from memory; else linked sets and reloads");
   r.add(at + ".rx_channel", rx_channel, "", 0, 31, "DMA request line of reads");
   r.add(at + ".tx_channel", tx_channel, "", 0, 31, "DMA request line of writes");
 }
@@ -24,12 +26,15 @@ constexpr unsigned kDmaIrq = memory_map::kHostIrq + 2, kDmaErrorIrq = memory_map
 class HsmmcUnit final : public HostUnit {
  public:
   HsmmcUnit(Context& ctx, ClockDomain& axi_clock, MmcBus& bus, MmcCard& card, const PlatformConfig& c)
-      : hsmmc_("hsmmc", ctx, axi_clock, bus, card, c.hsmmc), dma_("dma", ctx, axi_clock, c.dma), driver_(c.hsmmc_driver),
+      : hsmmc_("hsmmc", ctx, axi_clock, bus, card, c.hsmmc),
+        dma_("dma", ctx, axi_clock, c.dma),
+        driver_(c.hsmmc_driver),
         functional_hz_(c.hsmmc.functional_clock_hz) {}
 
   void attach(AxiInterconnect& axi, Intc& intc) override {
     dma_.dma_port().socket.bind(axi.master_socket(axi.add_master("dma", 0)));
-    axi.target_socket(axi.add_target("hsmmc", memory_map::kHost, memory_map::kPeripheralBytes)).bind(hsmmc_.socket);
+    axi.target_socket(axi.add_target("hsmmc", memory_map::kHost, memory_map::kPeripheralBytes))
+        .bind(hsmmc_.socket);
     axi.target_socket(axi.add_target("dma", kDma, edma::kWindowBytes)).bind(dma_.socket);
     hsmmc_.irq.connect(intc, memory_map::kHostIrq);
     dma_.irq.connect(intc, kDmaIrq);

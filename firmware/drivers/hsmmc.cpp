@@ -63,7 +63,8 @@ bool Hsmmc::init(const HsmmcConfig& config) {
   *this = Hsmmc{};
   config_ = config;
   write(hs::kSysConfig, hs::kSoftReset);
-  if (!poll_until([&] { return (read(hs::kSysStatus) & hs::kResetDone) != 0; }, kResetStepNs, kResetLimitNs)) return false;
+  if (!poll_until([&] { return (read(hs::kSysStatus) & hs::kResetDone) != 0; }, kResetStepNs, kResetLimitNs))
+    return false;
   const std::uint32_t capa = read(hs::kCapa);
   caps_.width8 = config_.bus_width == 8;
   caps_.width4 = config_.bus_width != 1;
@@ -109,7 +110,8 @@ bool Hsmmc::initialisation_stream() {
   write(hs::kIe, hs::kIntCc);
   write(hs::kCon, con_ | hs::kConInit);
   write(hs::kCmd, 0);
-  const bool good = poll_until([&] { return (read(hs::kStat) & hs::kIntCc) != 0; }, kStreamStepNs, kStreamLimitNs);
+  const bool good =
+      poll_until([&] { return (read(hs::kStat) & hs::kIntCc) != 0; }, kStreamStepNs, kStreamLimitNs);
   write(hs::kCon, con_);
   write(hs::kStat, ~0u);
   write_interrupts(hs::kIntForDma);
@@ -173,7 +175,8 @@ void Hsmmc::start(MmcCommand& c) {
   c.error = MmcError::none;
   active_ = &c;
   command_seen_ = data_seen_ = auto23_ = dma_used_ = false;
-  const std::uint32_t limit = c.timeout_ms > config_.request_timeout_ms ? c.timeout_ms : config_.request_timeout_ms;
+  const std::uint32_t limit =
+      c.timeout_ms > config_.request_timeout_ms ? c.timeout_ms : config_.request_timeout_ms;
   deadline_ns_ = hal::now_ns() + std::uint64_t{limit} * 2 * kMs + kMs;
   if (c.data) deadline_ns_ += std::uint64_t{c.data->block_bytes} * c.data->blocks * kSlowestNsPerByte;
   phase_ = Phase::command;
@@ -209,7 +212,8 @@ void Hsmmc::issue_stop() {
   phase_ = Phase::stop;
   command_seen_ = data_seen_ = false;
   if (!wait_not_inhibited(hs::kCmdi)) return finish(MmcError::line_busy);
-  write_command(kCmdStop, 0, response_flags(active_->data->read ? Response::r1 : Response::r1b) | hs::kCmdAbort);
+  write_command(kCmdStop, 0,
+                response_flags(active_->data->read ? Response::r1 : Response::r1b) | hs::kCmdAbort);
 }
 
 void Hsmmc::write_command(std::uint8_t index, std::uint32_t arg, std::uint32_t flags) {

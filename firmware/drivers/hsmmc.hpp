@@ -6,8 +6,8 @@
 #pragma once
 
 #include "firmware/drivers/hsmmc_dma.hpp"
-#include "models/hsmmc/hsmmc_regs.hpp"
 #include "firmware/mmc/host.hpp"
+#include "models/hsmmc/hsmmc_regs.hpp"
 
 namespace fw {
 

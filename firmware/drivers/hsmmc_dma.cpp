@@ -16,7 +16,9 @@ constexpr std::uint32_t link_to(unsigned set) { return kParamBase + set * kSetBy
 }  // namespace
 
 std::uint32_t HsmmcDma::read(std::uint32_t offset) const { return hal::read32(config_.base + offset); }
-void HsmmcDma::write(std::uint32_t offset, std::uint32_t value) const { hal::write32(config_.base + offset, value); }
+void HsmmcDma::write(std::uint32_t offset, std::uint32_t value) const {
+  hal::write32(config_.base + offset, value);
+}
 
 void HsmmcDma::init(const HsmmcDmaConfig& config) {
   *this = HsmmcDma{};
@@ -33,7 +35,8 @@ void HsmmcDma::init(const HsmmcDmaConfig& config) {
 
 bool HsmmcDma::expressible(const MmcData& data) const {
   for (const Segment& s : data.segments)
-    if (s.bytes % data.block_bytes || s.bytes / data.block_bytes > 0xFFFF || (s.address + s.bytes - 1) >> 32) return false;
+    if (s.bytes % data.block_bytes || s.bytes / data.block_bytes > 0xFFFF || (s.address + s.bytes - 1) >> 32)
+      return false;
   return !config_.linked_list || data.segments.size() <= config_.list_entries;
 }
 
@@ -82,7 +85,9 @@ void HsmmcDma::write_batch() {
   for (std::size_t i = 0; i < n; ++i) {
     const bool last = i + 1 == n;
     const std::uint32_t opt = !last ? 0 : final ? std::uint32_t{kOptTcInt} : kOptTcInt | kOptEarly;
-    const std::uint32_t link = !last ? link_to(kFirstLink + static_cast<unsigned>(i)) : final ? link_to(kDummySet) : kNoLink;
+    const std::uint32_t link = !last   ? link_to(kFirstLink + static_cast<unsigned>(i))
+                               : final ? link_to(kDummySet)
+                                       : kNoLink;
     const ParamSet set = make_set(data_->segments[next_ + i], opt, link);
     if (i == 0)
       first = set;
@@ -96,7 +101,8 @@ void HsmmcDma::write_batch() {
 
 bool HsmmcDma::write_list() {
   const std::size_t n = data_->segments.size();
-  auto* at = static_cast<unsigned char*>(hal::ram(config_.list_address, list_bytes(static_cast<std::uint32_t>(n))));
+  auto* at =
+      static_cast<unsigned char*>(hal::ram(config_.list_address, list_bytes(static_cast<std::uint32_t>(n))));
   for (std::size_t i = 0; i < n; ++i) {
     const bool last = i + 1 == n;
     const ParamSet set = make_set(data_->segments[i], last ? std::uint32_t{kOptTcInt} : 0, kNoLink);

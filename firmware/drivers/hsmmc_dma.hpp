@@ -13,10 +13,10 @@
 namespace fw {
 
 struct HsmmcDmaConfig {
-  std::uint64_t base = 0;        ///< registers of the DMA
-  std::uint64_t port = 0;        ///< bus address of the host's DATA register
+  std::uint64_t base = 0;  ///< registers of the DMA
+  std::uint64_t port = 0;  ///< bus address of the host's DATA register
   unsigned rx_channel = 25, tx_channel = 24;
-  std::uint32_t max_linked = 20; ///< Linux MAX_NR_SG
+  std::uint32_t max_linked = 20;  ///< Linux MAX_NR_SG
   bool linked_list = false;
   std::uint64_t list_address = 0;  ///< for linked_list: descriptors, 8-byte aligned
   std::uint32_t list_entries = 0;
@@ -40,7 +40,9 @@ class HsmmcDma {
   std::uint32_t reloads() const { return reloads_; }
   std::uint32_t missed() const { return missed_events_; }
 
-  static constexpr std::uint32_t list_bytes(std::uint32_t segments) { return segments * vp::edma::kDescriptorBytes; }
+  static constexpr std::uint32_t list_bytes(std::uint32_t segments) {
+    return segments * vp::edma::kDescriptorBytes;
+  }
 
  private:
   std::uint32_t read(std::uint32_t offset) const;

@@ -93,7 +93,8 @@ void Hsmmc::dma_irq() {
   dma_.irq();
   if (!active_ || !dma_used_ || !dma_.done()) return;
   const bool needs_tc = phase_ != Phase::stop || !active_->data->read;  // a read's CMD12 has no busy
-  if (command_seen_ && (data_seen_ || !needs_tc) && !(phase_ == Phase::command && active_->stop)) finish(MmcError::none);
+  if (command_seen_ && (data_seen_ || !needs_tc) && !(phase_ == Phase::command && active_->stop))
+    finish(MmcError::none);
 }
 
 void Hsmmc::dma_error_irq() {

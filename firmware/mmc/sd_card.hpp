@@ -12,7 +12,8 @@ namespace sd_cmd {
 inline constexpr std::uint8_t kSendIfCond = 8, kAppCmd = 55;
 /// After CMD55.
 inline constexpr std::uint8_t kSetBusWidth = 6, kSdStatus = 13, kOpCond = 41, kSendScr = 51;
-inline constexpr std::uint32_t kAppCmdBit = 1u << 5;  ///< card status: the next command is an application command
+inline constexpr std::uint32_t kAppCmdBit =
+    1u << 5;  ///< card status: the next command is an application command
 /// CMD6: groups 6 to 2 unchanged; group 1 is the access mode.
 inline constexpr std::uint32_t kHighSpeed = 1, kCheckFunctions = 0x00FF'FFF0 | kHighSpeed,
                                kSwitchHighSpeed = 0x8000'0000 | kCheckFunctions;

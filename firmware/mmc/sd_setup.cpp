@@ -21,7 +21,8 @@ constexpr std::uint32_t kBusWidth4 = 2;
 
 bool Card::app_command(std::uint8_t index, std::uint32_t arg, Response response, MmcCommand& c) {
   MmcCommand app;
-  if (!command(sd_cmd::kAppCmd, rca_ << 16, Response::r1, app) || !(app.resp[0] & sd_cmd::kAppCmdBit)) return false;
+  if (!command(sd_cmd::kAppCmd, rca_ << 16, Response::r1, app) || !(app.resp[0] & sd_cmd::kAppCmdBit))
+    return false;
   return command(index, arg, response, c);
 }
 
@@ -86,7 +87,8 @@ SetupResult Card::sd_registers() {
   if (!parse_sd_csd(c.resp, info_)) return SetupResult::identify_failed;
   if (!command(cmd::kSelect, rca_arg(), Response::r1, c)) return SetupResult::identify_failed;
   std::array<std::uint8_t, 8> scr{};
-  if (!read_sd_register(sd_cmd::kSendScr, 0, true, scr) || !parse_scr(scr, info_)) return SetupResult::identify_failed;
+  if (!read_sd_register(sd_cmd::kSendScr, 0, true, scr) || !parse_scr(scr, info_))
+    return SetupResult::identify_failed;
   return SetupResult::ok;
 }
 

@@ -13,16 +13,21 @@ using sc_core::sc_time_stamp;
 
 namespace {
 
-constexpr auto kEr = reg_offset(kRegs, "ER"), kEsr = reg_offset(kRegs, "ESR"), kCer = reg_offset(kRegs, "CER"),
-               kEer = reg_offset(kRegs, "EER"), kSer = reg_offset(kRegs, "SER"), kEmr = reg_offset(kRegs, "EMR"),
-               kIpr = reg_offset(kRegs, "IPR"), kIer = reg_offset(kRegs, "IER"), kCcerr = reg_offset(kRegs, "CCERR"),
-               kTcError = reg_offset(kRegs, "TC_ERROR"), kList0 = reg_offset(kRegs, "LL_CONTROL0"),
-               kNext0 = reg_offset(kRegs, "LL_NEXT0");
+constexpr auto kEr = reg_offset(kRegs, "ER"), kEsr = reg_offset(kRegs, "ESR"),
+               kCer = reg_offset(kRegs, "CER"), kEer = reg_offset(kRegs, "EER"),
+               kSer = reg_offset(kRegs, "SER"), kEmr = reg_offset(kRegs, "EMR"),
+               kIpr = reg_offset(kRegs, "IPR"), kIer = reg_offset(kRegs, "IER"),
+               kCcerr = reg_offset(kRegs, "CCERR"), kTcError = reg_offset(kRegs, "TC_ERROR"),
+               kList0 = reg_offset(kRegs, "LL_CONTROL0"), kNext0 = reg_offset(kRegs, "LL_NEXT0");
 constexpr std::uint32_t kListEnable = field_mask(kRegs, "LL_CONTROL0", "ENABLE"),
                         kListBusy = field_mask(kRegs, "LL_CONTROL0", "BUSY");
 
-constexpr std::uint16_t list_control(unsigned channel) { return static_cast<std::uint16_t>(kList0 + 16 * channel); }
-constexpr std::uint16_t list_next(unsigned channel) { return static_cast<std::uint16_t>(kNext0 + 16 * channel); }
+constexpr std::uint16_t list_control(unsigned channel) {
+  return static_cast<std::uint16_t>(kList0 + 16 * channel);
+}
+constexpr std::uint16_t list_next(unsigned channel) {
+  return static_cast<std::uint16_t>(kNext0 + 16 * channel);
+}
 constexpr std::uint32_t low(std::uint32_t w) { return w & 0xFFFF; }
 constexpr std::uint32_t high(std::uint32_t w) { return w >> 16; }
 constexpr std::int32_t signed_low(std::uint32_t w) { return static_cast<std::int16_t>(w & 0xFFFF); }
@@ -50,7 +55,8 @@ SystemDma::SystemDma(sc_core::sc_module_name module, Context& ctx, ClockDomain& 
       bank_(ctx, name(), kRegs, kRegisterBytes),
       controller_("tc", ctx, axi_clock, params_, *this),
       sets_(params.param_sets, ParamSet{}) {
-  if (!std::has_single_bit(params_.param_sets) || params_.param_sets < kChannels || params_.chunk_bytes % 8 != 0)
+  if (!std::has_single_bit(params_.param_sets) || params_.param_sets < kChannels ||
+      params_.chunk_bytes % 8 != 0)
     throw InputError("dma.param_sets must be a power of two from 32 on, dma.chunk_bytes a multiple of 8");
   socket.register_b_transport(this, &SystemDma::b_transport);
   SC_METHOD(on_start);
@@ -102,7 +108,8 @@ void SystemDma::schedule(sc_time from) {
   ctx_.trace.change(t_pending_, sc_time_stamp(), waiting);
   if (controller_.busy() || waiting == 0) return;
   const unsigned channel = static_cast<unsigned>(std::countr_zero(waiting));
-  const sc_time at = axi_.align(std::max(from, channels_[channel].ready_from)) + axi_.cycles(params_.event_cycles);
+  const sc_time at =
+      axi_.align(std::max(from, channels_[channel].ready_from)) + axi_.cycles(params_.event_cycles);
   if (start_scheduled_ && start_at_ <= at) return;
   start_event_.cancel();
   start_scheduled_ = true;
@@ -209,7 +216,8 @@ void SystemDma::exhausted(unsigned channel) {
     // LINK counts bytes from the parameter RAM's own base in the window (TRM 11.3.3.4).
     const std::uint32_t index = (link - kParamBase) / kSetBytes;
     if (link < kParamBase || index >= sets_.size()) {
-      ctx_.finding("dma.bad_link", name(), {link}, fmt::format("channel {} links to 0x{:04x}, where no set is", channel, link));
+      ctx_.finding("dma.bad_link", name(), {link},
+                   fmt::format("channel {} links to 0x{:04x}, where no set is", channel, link));
       return;
     }
     set = sets_[index];

@@ -12,10 +12,11 @@
 // the lowest channel first. One event per request here, the rest is the port's.
 #pragma once
 
+#include <tlm_utils/simple_target_socket.h>
+
 #include <array>
 #include <cstdint>
 #include <systemc>
-#include <tlm_utils/simple_target_socket.h>
 #include <vector>
 
 #include "models/core/context.hpp"
@@ -35,7 +36,8 @@ class SystemDma : public sc_core::sc_module, public DmaRequestSink, private Tran
   IrqLine error_irq;  ///< level: EMR, CCERR or TC_ERROR
 
   SC_HAS_PROCESS(SystemDma);
-  SystemDma(sc_core::sc_module_name name, Context& ctx, ClockDomain& axi_clock, const SystemDmaParams& params);
+  SystemDma(sc_core::sc_module_name name, Context& ctx, ClockDomain& axi_clock,
+            const SystemDmaParams& params);
 
   AxiMasterPort& dma_port() { return controller_.port(); }
   const AxiMasterPort& dma_port() const { return controller_.port(); }
@@ -46,12 +48,12 @@ class SystemDma : public sc_core::sc_module, public DmaRequestSink, private Tran
   void dma_request(unsigned line) override;
 
   struct Counters {
-    std::uint64_t requests = 0;         ///< edges on the lines
-    std::uint64_t missed = 0;           ///< events lost (EMR)
+    std::uint64_t requests = 0;  ///< edges on the lines
+    std::uint64_t missed = 0;    ///< events lost (EMR)
     std::uint64_t links = 0, descriptors_fetched = 0;
     std::uint64_t interrupts = 0, error_interrupts = 0;  ///< rises of the lines
-    sc_time wait_controller;            ///< events waited for another channel's transfer
-    sc_time wait_descriptor;            ///< events waited for a set from memory
+    sc_time wait_controller;                             ///< events waited for another channel's transfer
+    sc_time wait_descriptor;                             ///< events waited for a set from memory
   };
   const Counters& counters() const { return counters_; }
   const TransferController::Counters& transfer_counters() const { return controller_.counters(); }
@@ -94,7 +96,7 @@ class SystemDma : public sc_core::sc_module, public DmaRequestSink, private Tran
   std::vector<edma::ParamSet> sets_;
   std::array<Channel, edma::kChannels> channels_{};
   std::array<DmaPeripheral*, edma::kChannels> peripherals_{};
-  std::uint32_t fetching_ = 0;       // channels whose set is not here yet
+  std::uint32_t fetching_ = 0;                // channels whose set is not here yet
   unsigned fetch_channel_ = edma::kChannels;  // the one at the port; kChannels: none
   std::array<std::byte, edma::kDescriptorBytes> descriptor_{};
   sc_time access_time_, last_busy_from_;

@@ -52,8 +52,12 @@ void SystemDma::hook_registers() {
       schedule(access_time_);
     });
   };
-  const auto clears = [this](std::uint16_t reg) { return [this, reg](std::uint32_t v) { bank_.clear_bits(reg, v); }; };
-  const auto sets = [this](std::uint16_t reg) { return [this, reg](std::uint32_t v) { bank_.set_bits(reg, v); }; };
+  const auto clears = [this](std::uint16_t reg) {
+    return [this, reg](std::uint32_t v) { bank_.clear_bits(reg, v); };
+  };
+  const auto sets = [this](std::uint16_t reg) {
+    return [this, reg](std::uint32_t v) { bank_.set_bits(reg, v); };
+  };
   constexpr auto kEmr = reg_offset(kRegs, "EMR"), kSer = reg_offset(kRegs, "SER");
   hook("EMCR", [this](std::uint32_t v) {
     bank_.clear_bits(kEmr, v);

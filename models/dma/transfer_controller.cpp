@@ -45,7 +45,8 @@ void TransferController::start(const DmaTransfer& transfer) {
   error_ = false;
   started_ = read_end_ = sc_time_stamp();
   array_ = offset_ = open_ = 0;
-  const bool runs = transfer.source.run(transfer.array_bytes) && transfer.destination.run(transfer.array_bytes);
+  const bool runs =
+      transfer.source.run(transfer.array_bytes) && transfer.destination.run(transfer.array_bytes);
   unit_bytes_ = runs ? transfer.array_bytes * transfer.arrays : transfer.array_bytes;
   unit_count_ = runs ? 1 : transfer.arrays;
   ++counters_.transfers;
@@ -54,7 +55,8 @@ void TransferController::start(const DmaTransfer& transfer) {
 }
 
 void TransferController::next(AxiMasterPort::Transfer& read, AxiMasterPort::Transfer& write) {
-  const std::uint32_t n = std::min<std::uint32_t>(unit_bytes_ - offset_, static_cast<std::uint32_t>(params_.chunk_bytes));
+  const std::uint32_t n =
+      std::min<std::uint32_t>(unit_bytes_ - offset_, static_cast<std::uint32_t>(params_.chunk_bytes));
   const auto place = [&](const DmaTransfer::Side& side, AxiMasterPort::Transfer& t) {
     t.fixed_beat_bytes = side.fifo_beat;
     t.address = side.address;
@@ -108,7 +110,8 @@ void TransferController::run_lt() {
     next(c.read, c.write);
     const auto access = [&](AxiMasterPort::Transfer& t, sc_time ready) {
       const sc_time at = t.fixed_beat_bytes
-                             ? port_.access_fixed_lt(t.is_write, t.address, t.data, t.bytes, t.fixed_beat_bytes, ready, &good)
+                             ? port_.access_fixed_lt(t.is_write, t.address, t.data, t.bytes,
+                                                     t.fixed_beat_bytes, ready, &good)
                              : port_.access_lt(t.is_write, t.address, t.data, t.bytes, ready, &good);
       if (!good && !error_) error_ = true, error_address_ = t.address;
       return at;

@@ -36,8 +36,8 @@ void HsmmcDataPath::prepare(const Job& job) {
 }
 
 void HsmmcDataPath::abort() {
-  active_ = card_may_send_ = frame_on_wire_ = card_stopped_ = waiting_for_room_ = waiting_for_data_ = finishing_ =
-      request_open_ = extendable_ = false;
+  active_ = card_may_send_ = frame_on_wire_ = card_stopped_ = waiting_for_room_ = waiting_for_data_ =
+      finishing_ = request_open_ = extendable_ = false;
   wire_event_.cancel();
   request_event_.cancel();
   finish_event_.cancel();
@@ -199,7 +199,8 @@ NodeId HsmmcDataPath::read_cause(const BlockReady& ready, sc_time end) {
 }
 
 void HsmmcDataPath::start_read_frame() {
-  if (!active_ || !card_may_send_ || frame_on_wire_ || waiting_for_room_ || card_stopped_ || finishing_) return;
+  if (!active_ || !card_may_send_ || frame_on_wire_ || waiting_for_room_ || card_stopped_ || finishing_)
+    return;
   if (job_.blocks != 0 && wire_block_ == job_.blocks) return;
   if (!bus_.card().transfer_running()) return arm_timeout(wire_base_);  // the device has no more
   if (used_ >= capacity()) {
@@ -231,7 +232,8 @@ void HsmmcDataPath::end_read_frame() {
   trace_level(frame_end_);
   client_.block_moved();
   if (check.crc_error || check.end_bit_error)
-    return fail((check.crc_error ? std::uint32_t{kIntDcrc} : 0u) | (check.end_bit_error ? std::uint32_t{kIntDeb} : 0u));
+    return fail((check.crc_error ? std::uint32_t{kIntDcrc} : 0u) |
+                (check.end_bit_error ? std::uint32_t{kIntDeb} : 0u));
   wire_base_ = frame_end_ + bus_.clock().cycles(bus_.card().block_gap_clocks(bus_.clock().frequency_hz()));
   ask(sc_time_stamp());
   start_read_frame();

@@ -48,7 +48,9 @@ class HsmmcDataPath : public sc_core::sc_module {
   /// The data command starts.
   void prepare(const Job& job);
   /// A write asks for its first block from now on.
-  void open_port() { if (writing()) ask(sc_core::sc_time_stamp()); }
+  void open_port() {
+    if (writing()) ask(sc_core::sc_time_stamp());
+  }
   void command_sent(const CommandOutcome& outcome);
   void response_ended(const CommandOutcome& outcome);
   /// CMD12 was seen by the card at `at`.
@@ -112,9 +114,9 @@ class HsmmcDataPath : public sc_core::sc_module {
 
   Job job_;
   CauseGraph no_graph_;
-  bool active_ = false, reading_ = false, card_may_send_ = false, frame_on_wire_ = false, card_stopped_ = false,
-       waiting_for_room_ = false, waiting_for_data_ = false, finishing_ = false, request_open_ = false,
-       extendable_ = false;
+  bool active_ = false, reading_ = false, card_may_send_ = false, frame_on_wire_ = false,
+       card_stopped_ = false, waiting_for_room_ = false, waiting_for_data_ = false, finishing_ = false,
+       request_open_ = false, extendable_ = false;
   std::array<Place, 2> places_;
   std::uint32_t used_ = 0;         // whole blocks in the buffer
   std::uint64_t wire_block_ = 0;   // next on the wire

@@ -7,14 +7,16 @@ using sc_core::sc_time_stamp;
 
 void HsmmcParams::declare(ParamRegistry& r, const std::string& at) {
   r.add(at + ".capabilities", capabilities, "", 0, 0xFFFFFFFF, "capabilities register (CAPA)");
-  r.add(at + ".functional_clock_hz", functional_clock_hz, "Hz", 1e6, 1e9, "clock in front of the card clock divider");
+  r.add(at + ".functional_clock_hz", functional_clock_hz, "Hz", 1e6, 1e9,
+        "clock in front of the card clock divider");
   r.add(at + ".core_clock_hz", core_clock_hz, "Hz", 1e6, 2e9, "clock of the host's own delays");
   r.add(at + ".cmd_issue", cmd_issue, "core cycles", 0, 1000, "register write to command start");
   r.add(at + ".resp_latch", resp_latch, "core cycles", 0, 1000, "response end to CC");
   r.add(at + ".crc_check", crc_check, "core cycles", 0, 1000, "frame end to block available");
   r.add(at + ".tc_latch", tc_latch, "core cycles", 0, 1000, "buffer empty or busy end to TC");
   r.add(at + ".register_cycles", register_cycles, "bus cycles", 0, 1000, "register access");
-  r.add(at + ".data_first_beat", data_first_beat, "bus cycles", 0, 1000, "burst read of DATA: address to first beat");
+  r.add(at + ".data_first_beat", data_first_beat, "bus cycles", 0, 1000,
+        "burst read of DATA: address to first beat");
   r.add(at + ".data_accept", data_accept, "bus cycles", 0, 1000, "burst write of DATA: last beat to B");
   r.add(at + ".clock_stable_us", clock_stable_us, "us", 0, 150000, "internal clock enable to stable");
   r.add(at + ".reset_cycles", reset_cycles, "core cycles", 1, 1000000, "software reset");
@@ -85,7 +87,8 @@ void Hsmmc::block_moved() {
 void Hsmmc::data_complete(NodeId last) {
   if (tc_pending_) return;  // the busy of the command that stopped it ends later
   const std::uint32_t finite = field_mask(kRegs, "CMD", "MSBS") | field_mask(kRegs, "CMD", "BCE");
-  const unsigned automatic = (data_command_ & field_mask(kRegs, "CMD", "ACEN")) >> field_lsb(kRegs, "CMD", "ACEN");
+  const unsigned automatic =
+      (data_command_ & field_mask(kRegs, "CMD", "ACEN")) >> field_lsb(kRegs, "CMD", "ACEN");
   if (automatic == 1 && (data_command_ & finite) == finite) return send_auto_cmd12(last);
   schedule_tc(sc_time_stamp(), last);
 }

@@ -9,9 +9,10 @@
 // Sources: AM335x TRM chapter 18; SDHCI 4.20 where the TRM follows it; cycles of delays are choices (params.hpp).
 #pragma once
 
+#include <tlm_utils/simple_target_socket.h>
+
 #include <cstdint>
 #include <systemc>
-#include <tlm_utils/simple_target_socket.h>
 
 #include "models/axi/axi_extension.hpp"
 #include "models/core/context.hpp"
@@ -60,10 +61,13 @@ class Hsmmc : public sc_core::sc_module,
 
   // hsmmc_registers.cpp
   void b_transport(tlm::tlm_generic_payload& payload, sc_time& delay);
-  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_time& delay);
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                     sc_time& delay);
   void burst_at_data(tlm::tlm_generic_payload& payload, sc_time until);
   void port_access(tlm::tlm_generic_payload& payload, unsigned bytes, sc_time until);
-  bool is_port(std::uint64_t address) const { return address >= hsmmc::kData && address < hsmmc::kData + hsmmc::kDataBytes; }
+  bool is_port(std::uint64_t address) const {
+    return address >= hsmmc::kData && address < hsmmc::kData + hsmmc::kDataBytes;
+  }
   void hook_registers();
   void system_control_written(std::uint32_t value, std::uint32_t old_value);
   void reset(std::uint32_t which);
@@ -73,7 +77,9 @@ class Hsmmc : public sc_core::sc_module,
   void update_lines();
   std::uint64_t present_state();
   sc_time data_timeout() const;
-  std::uint32_t reg(const char* name) const { return static_cast<std::uint32_t>(bank_.get(find_register(hsmmc::kRegs, name)->offset)); }
+  std::uint32_t reg(const char* name) const {
+    return static_cast<std::uint32_t>(bank_.get(find_register(hsmmc::kRegs, name)->offset));
+  }
 
   // hsmmc.cpp
   void raise(std::uint32_t bits);
@@ -125,7 +131,7 @@ class Hsmmc : public sc_core::sc_module,
   CauseGraph no_graph_;
   sc_time tc_time_;
   NodeId tc_node_ = kRootNode;
-  std::uint32_t blocks_given_ = 0;   // NBLK when the transfer started
+  std::uint32_t blocks_given_ = 0;  // NBLK when the transfer started
   // spans of a DMA read: blocks in memory
   bool acknowledged_dma_ = false, end_waits_ = false;
   std::uint64_t acknowledged_ = 0;

@@ -12,10 +12,13 @@ using sc_core::sc_time_stamp;
 
 namespace {
 
-constexpr std::uint32_t kDataPresent = field_mask(kRegs, "CMD", "DP"), kMulti = field_mask(kRegs, "CMD", "MSBS"),
-                        kCounted = field_mask(kRegs, "CMD", "BCE"), kCheckCrc = field_mask(kRegs, "CMD", "CCCE"),
-                        kCheckIndex = field_mask(kRegs, "CMD", "CICE"), kAbort = field_mask(kRegs, "CMD", "CMD_TYPE");
-constexpr std::uint32_t kAcenLsb = field_lsb(kRegs, "CMD", "ACEN"), kRspLsb = field_lsb(kRegs, "CMD", "RSP_TYPE");
+constexpr std::uint32_t kDataPresent = field_mask(kRegs, "CMD", "DP"),
+                        kMulti = field_mask(kRegs, "CMD", "MSBS"), kCounted = field_mask(kRegs, "CMD", "BCE"),
+                        kCheckCrc = field_mask(kRegs, "CMD", "CCCE"),
+                        kCheckIndex = field_mask(kRegs, "CMD", "CICE"),
+                        kAbort = field_mask(kRegs, "CMD", "CMD_TYPE");
+constexpr std::uint32_t kAcenLsb = field_lsb(kRegs, "CMD", "ACEN"),
+                        kRspLsb = field_lsb(kRegs, "CMD", "RSP_TYPE");
 constexpr std::uint64_t kInitClocks = 80;  // TRM 18.3.3.1.1
 
 constexpr unsigned index_of(std::uint32_t c) { return c >> field_lsb(kRegs, "CMD", "INDX") & 0x3F; }
@@ -54,7 +57,8 @@ void Hsmmc::command_written(std::uint32_t command) {
   }
   if (!bus_.clock_running()) {
     ctx_.finding("hsmmc.command_without_clock", name(), {},
-                 fmt::format("CMD{} written with the card clock off: it never leaves", index_of(command)), access_time_);
+                 fmt::format("CMD{} written with the card clock off: it never leaves", index_of(command)),
+                 access_time_);
     return;
   }
   start_event_.notify(access_time_ - sc_time_stamp());
@@ -91,7 +95,8 @@ void Hsmmc::start_command() {
     acknowledged_ = 0;
     data_.set_data_timeout(data_timeout());
     const HsmmcDataPath::Job job = data_job();
-    const bool nothing = job.block_bytes == 0 || ((command_ & kMulti) && (command_ & kCounted) && job.blocks == 0);
+    const bool nothing =
+        job.block_bytes == 0 || ((command_ & kMulti) && (command_ & kCounted) && job.blocks == 0);
     if (nothing) {
       dat_owned_ = false;
     } else {
@@ -102,7 +107,8 @@ void Hsmmc::start_command() {
   if (auto_of(command_) != 2 || !(command_ & kDataPresent)) return send_main();
   stage_ = Stage::auto_cmd23;
   ++counters_.auto_commands;
-  bus_.issue({23, reg("SDMASA")}, RespType::r1, core_.align(now) + core_.cycles(params_.cmd_issue), graph(), kRootNode);
+  bus_.issue({23, reg("SDMASA")}, RespType::r1, core_.align(now) + core_.cycles(params_.cmd_issue), graph(),
+             kRootNode);
 }
 
 void Hsmmc::send_main() {
@@ -111,8 +117,8 @@ void Hsmmc::send_main() {
   const sc_time not_before = first ? core_.align(now) + core_.cycles(params_.cmd_issue) : now;
   stage_ = Stage::main;
   ++counters_.commands;
-  bus_.issue({static_cast<std::uint8_t>(index_of(command_)), reg("ARG")}, expected_of(command_), not_before, graph(),
-             first ? kRootNode : outcome_.response_node);
+  bus_.issue({static_cast<std::uint8_t>(index_of(command_)), reg("ARG")}, expected_of(command_), not_before,
+             graph(), first ? kRootNode : outcome_.response_node);
 }
 
 void Hsmmc::command_sent(const CommandOutcome& o) {
@@ -248,7 +254,8 @@ void Hsmmc::on_transfer_complete() {
     raise(kIntDto);
     return release_hardware(tc_node_);
   }
-  if (stage_ == Stage::main && (command_ & kDataPresent)) {  // short data end before their response: CC comes first
+  if (stage_ == Stage::main &&
+      (command_ & kDataPresent)) {  // short data end before their response: CC comes first
     data_ended_ = true;
     return;
   }
@@ -261,7 +268,8 @@ void Hsmmc::on_transfer_complete() {
 
 void Hsmmc::end_hardware(NodeId node) {
   if (data_.active()) return;  // a command beside a running transfer
-  const bool dma_read = (data_command_ & field_mask(kRegs, "CMD", "DDIR")) && (data_command_ & field_mask(kRegs, "CMD", "DE"));
+  const bool dma_read =
+      (data_command_ & field_mask(kRegs, "CMD", "DDIR")) && (data_command_ & field_mask(kRegs, "CMD", "DE"));
   if (acknowledged_dma_ && dma_read && (command_ & kDataPresent) && acknowledged_ < data_.blocks_done()) {
     end_waits_ = true;
     waiting_node_ = node;

@@ -46,7 +46,8 @@ void Hsmmc::b_transport(tlm::tlm_generic_payload& payload, sc_time& delay) {
 }
 
 /// One AXI burst at DATA: FIXED, or a single beat of the port's width; anything else is refused.
-tlm::tlm_sync_enum Hsmmc::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_time& delay) {
+tlm::tlm_sync_enum Hsmmc::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                          sc_time& delay) {
   auto* axi = payload.get_extension<AxiExtension>();
   if (phase != tlm::BEGIN_REQ || !axi) return tlm::TLM_COMPLETED;
   const sc_time now = sc_time_stamp();
@@ -96,7 +97,8 @@ void Hsmmc::port_access(tlm::tlm_generic_payload& payload, unsigned bytes, sc_ti
 void Hsmmc::hook_registers() {
   bank_.set_reset(reg_offset(kRegs, "CAPA"), params_.capabilities);
   // Written while data move, the block register keeps its value (as SDHCI 4.20 2.2.3).
-  bank_.guard_writes([this](const RegDef& r) { return !(r.offset == reg_offset(kRegs, "BLK") && data_.active()); });
+  bank_.guard_writes(
+      [this](const RegDef& r) { return !(r.offset == reg_offset(kRegs, "BLK") && data_.active()); });
   const auto on = [this](const char* name, auto action) {
     bank_.on_write(find_register(kRegs, name)->offset,
                    [action](const RegisterBank::WriteEvent& e) { action(e); });
@@ -181,7 +183,8 @@ void Hsmmc::update_clock() {
     if (bus_.clock_running()) bus_.set_clock(0);
     return;
   }
-  const std::uint64_t divider = (c & field_mask(kRegs, "SYSCTL", "CLKD")) >> field_lsb(kRegs, "SYSCTL", "CLKD");
+  const std::uint64_t divider =
+      (c & field_mask(kRegs, "SYSCTL", "CLKD")) >> field_lsb(kRegs, "SYSCTL", "CLKD");
   const double hz = params_.functional_clock_hz / static_cast<double>(std::max<std::uint64_t>(divider, 1));
   if (!bus_.clock_running() || bus_.clock().frequency_hz() != hz) bus_.set_clock(hz);
 }
@@ -193,7 +196,8 @@ void Hsmmc::update_lines() {
 }
 
 sc_time Hsmmc::data_timeout() const {
-  const unsigned n = (bank_.get(kSysCtl) & field_mask(kRegs, "SYSCTL", "DTO")) >> field_lsb(kRegs, "SYSCTL", "DTO");
+  const unsigned n =
+      (bank_.get(kSysCtl) & field_mask(kRegs, "SYSCTL", "DTO")) >> field_lsb(kRegs, "SYSCTL", "DTO");
   return n == kDtoNone ? sc_core::sc_max_time() : bus_.clock().cycles(std::uint64_t{1} << (13 + n));
 }
 

@@ -21,7 +21,7 @@ struct HsmmcParams {
   std::uint64_t data_accept = 1;             ///< last beat of a write of DATA to B, bus clock
   double clock_stable_us = 10;               ///< ICE to ICS
   std::uint64_t reset_cycles = 16;           ///< software resets
-  std::uint64_t buffer_bytes = 1024;         ///< two halves; one buffer for blocks above half of it (TRM 18.3.9)
+  std::uint64_t buffer_bytes = 1024;  ///< two halves; one buffer for blocks above half of it (TRM 18.3.9)
 
   void declare(ParamRegistry& r, const std::string& at);
 };

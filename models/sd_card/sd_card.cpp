@@ -19,7 +19,9 @@ namespace {
 constexpr std::uint64_t kCapacityUnit = 512 * 1024;  // C_SIZE counts these (5.3.3)
 
 sc_time us(double v) { return from_ps(static_cast<std::uint64_t>(std::llround(v * 1e6))); }
-sc_time block_time(double mb_per_s) { return from_ps(static_cast<std::uint64_t>(std::llround(kBlockBytes / mb_per_s * 1e6))); }
+sc_time block_time(double mb_per_s) {
+  return from_ps(static_cast<std::uint64_t>(std::llround(kBlockBytes / mb_per_s * 1e6)));
+}
 
 struct AccessMode {
   const char* name;
@@ -34,13 +36,15 @@ constexpr unsigned kDdr50 = 4;
 
 void SdCardParams::declare(ParamRegistry& r, const std::string& at) {
   const std::string p = at + ".";
-  r.add(p + "capacity_bytes", capacity_bytes, "B", kCapacityUnit, std::uint64_t{2} << 40, "user area, multiple of 512 KiB");
+  r.add(p + "capacity_bytes", capacity_bytes, "B", kCapacityUnit, std::uint64_t{2} << 40,
+        "user area, multiple of 512 KiB");
   r.add(p + "cid", cid, {}, "CID, 32 hex digits; the CRC byte is computed");
   r.add(p + "cmd23", cmd23, "SCR: the card knows CMD23");
   r.add(p + "high_speed", high_speed, "CMD6 offers High Speed");
   r.add(p + "uhs", uhs, "offers SDR50, SDR104 and DDR50 after the voltage switch");
   r.add(p + "speed_class", speed_class, "", 0, 10, "speed class in the SD Status: 0, 2, 4, 6, 10");
-  r.add(p + "allocation_unit_bytes", allocation_unit_bytes, "B", 16384, 64 << 20, "allocation unit, 16 KiB << n");
+  r.add(p + "allocation_unit_bytes", allocation_unit_bytes, "B", 16384, 64 << 20,
+        "allocation unit, 16 KiB << n");
   r.add(p + "power_up_us", power_up_us, "us", 0, 1e6, "ACMD41 busy after power-on");
   r.add(p + "register_read_us", register_read_us, "us", 0, 1e5, "command end to data of a register");
   r.add(p + "read_access_us", read_access_us, "us", 0, 1e5, "command end to first block of a read");
@@ -56,14 +60,16 @@ void SdCardParams::declare(ParamRegistry& r, const std::string& at) {
 }
 
 const char* to_string(SdState s) {
-  static constexpr const char* kNames[] = {"idle", "ready", "ident", "stby", "tran", "data", "rcv", "prg", "dis", "ina"};
+  static constexpr const char* kNames[] = {"idle", "ready", "ident", "stby", "tran",
+                                           "data", "rcv",   "prg",   "dis",  "ina"};
   return kNames[static_cast<unsigned>(s)];
 }
 
 SdCard::SdCard(sc_core::sc_module_name module, Context& context, const SdCardParams& params)
     : sc_module(module), context_(context), params_(params), cid_(parse_register(params.cid, "sd_card.cid")) {
   if (params_.capacity_bytes % kCapacityUnit != 0)
-    throw InputError(fmt::format("sd_card.capacity_bytes = {}: must be a multiple of {}", params_.capacity_bytes, kCapacityUnit));
+    throw InputError(fmt::format("sd_card.capacity_bytes = {}: must be a multiple of {}",
+                                 params_.capacity_bytes, kCapacityUnit));
   const std::uint64_t units = params_.allocation_unit_bytes / 16384;
   if (params_.allocation_unit_bytes % 16384 != 0 || (units & (units - 1)) != 0)
     throw InputError("sd_card.allocation_unit_bytes must be 16 KiB times a power of two");
@@ -81,8 +87,22 @@ SdCard::~SdCard() = default;
 /// CSD version 2 (5.3.3) and SCR (5.6).
 void SdCard::make_registers() {
   const std::uint64_t size = params_.capacity_bytes / kCapacityUnit - 1;
-  csd_ = {0x40, 0x0E, 0x00, 0x32, 0x5B, 0x59, 0x00, static_cast<std::uint8_t>(size >> 16 & 0x3F),
-          static_cast<std::uint8_t>(size >> 8), static_cast<std::uint8_t>(size), 0x7F, 0x80, 0x0A, 0x40, 0x40, 0};
+  csd_ = {0x40,
+          0x0E,
+          0x00,
+          0x32,
+          0x5B,
+          0x59,
+          0x00,
+          static_cast<std::uint8_t>(size >> 16 & 0x3F),
+          static_cast<std::uint8_t>(size >> 8),
+          static_cast<std::uint8_t>(size),
+          0x7F,
+          0x80,
+          0x0A,
+          0x40,
+          0x40,
+          0};
   csd_[15] = static_cast<std::uint8_t>(crc7(std::span(csd_).first<15>()) << 1 | 1);
   // SD_SPEC 2 with SD_SPEC3: 3.0x; 1 and 4 bit bus; SDHC security; CMD_SUPPORT.
   scr_ = {0x02, 0x35, 0x80, static_cast<std::uint8_t>(params_.cmd23 ? 0x02 : 0x00), 0, 0, 0, 0};
@@ -122,8 +142,9 @@ void SdCard::corrupted_command() {
 void SdCard::reject(const MmcCommand& cmd, bool app) {
   status_ |= kIllegalCommand;
   if (context_.log_sink)
-    context_.log(fmt::format("{} {}: {}CMD{} (argument 0x{:08x}) is illegal in state {}", sc_time_stamp().to_string(),
-                             name(), app ? "A" : "", unsigned{cmd.index}, cmd.argument, to_string(state_)));
+    context_.log(fmt::format("{} {}: {}CMD{} (argument 0x{:08x}) is illegal in state {}",
+                             sc_time_stamp().to_string(), name(), app ? "A" : "", unsigned{cmd.index},
+                             cmd.argument, to_string(state_)));
 }
 
 CommandEffect SdCard::command(const MmcCommand& cmd, CauseGraph& graph, NodeId after) {
@@ -162,7 +183,8 @@ CommandEffect SdCard::command(const MmcCommand& cmd, CauseGraph& graph, NodeId a
 
 void SdCard::respond(Call& c, const Spec& s, SdState at_reception, bool app) {
   if (s.response == RespType::none) return;
-  const std::uint32_t not_ready = at_reception != SdState::data && c.now < busy_until_ && c.effect.busy_until <= c.now;
+  const std::uint32_t not_ready =
+      at_reception != SdState::data && c.now < busy_until_ && c.effect.busy_until <= c.now;
   MmcResponse r;
   r.type = s.response;
   r.index = c.cmd.index;
@@ -177,7 +199,8 @@ void SdCard::respond(Call& c, const Spec& s, SdState at_reception, bool app) {
     status_ &= ~kTypeC;
   }
   if (c.cmd.index == 3 && !app)  // R6: RCA and status bits 23, 22, 19, 12:0 (4.9.5)
-    r.content = static_cast<std::uint32_t>(rca_) << 16 | (status >> 8 & 0xC000) | (status >> 6 & 0x2000) | (status & 0x1FFF);
+    r.content = static_cast<std::uint32_t>(rca_) << 16 | (status >> 8 & 0xC000) | (status >> 6 & 0x2000) |
+                (status & 0x1FFF);
   if (r.type == RespType::r2 || r.type == RespType::r3) r.index = 0x3F;
   if (r.type == RespType::r1b && c.effect.busy_until <= c.now) r.type = RespType::r1;
   c.effect.response = r;
@@ -198,12 +221,16 @@ void SdCard::reset() {
   erase_ = {};
 }
 
-unsigned SdCard::function() const { return sc_time_stamp() >= new_function_from_ ? new_function_ : old_function_; }
+unsigned SdCard::function() const {
+  return sc_time_stamp() >= new_function_from_ ? new_function_ : old_function_;
+}
 
 LineMode SdCard::line_mode() const { return {width_, function() == kDdr50}; }
 
 double SdCard::max_clock_hz() const { return state_ <= SdState::ident ? 400e3 : kModes[function()].max_hz; }
 
-const char* SdCard::mode_name() const { return state_ <= SdState::ident ? "identification" : kModes[function()].name; }
+const char* SdCard::mode_name() const {
+  return state_ <= SdState::ident ? "identification" : kModes[function()].name;
+}
 
 }  // namespace vp

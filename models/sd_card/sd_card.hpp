@@ -37,8 +37,8 @@ inline constexpr std::uint32_t kOutOfRange = 1U << 31, kAddressError = 1U << 30,
 inline constexpr unsigned kStateShift = 9;
 /// Cleared by the next valid command, and by being read.
 inline constexpr std::uint32_t kTypeB = kComCrcError | kIllegalCommand;
-inline constexpr std::uint32_t kTypeC = kOutOfRange | kAddressError | kBlockLenError | kEraseSeqError | kEraseParam |
-                                        kCardEccFailed | kError | kEraseReset;
+inline constexpr std::uint32_t kTypeC = kOutOfRange | kAddressError | kBlockLenError | kEraseSeqError |
+                                        kEraseParam | kCardEccFailed | kError | kEraseReset;
 }  // namespace sd_status
 
 class SdCard : public sc_core::sc_module, public MmcCard {
@@ -163,8 +163,8 @@ class SdCard : public sc_core::sc_module, public MmcCard {
   sc_time ready_at_, busy_until_, data_end_;
   bool data_done_ = false;
   std::uint32_t status_ = 0;
-  bool app_ = false;       // the next command is an application command
-  bool if_cond_ = false;   // CMD8 was answered since the last reset
+  bool app_ = false;      // the next command is an application command
+  bool if_cond_ = false;  // CMD8 was answered since the last reset
   bool low_voltage_ = false, switched_voltage_ = false;
   std::uint16_t rca_ = 0, next_rca_ = 1;
   std::uint32_t block_count_ = 0;

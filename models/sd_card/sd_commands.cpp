@@ -222,7 +222,8 @@ void SdCard::sd_status_register(Call& c) {
   s[8] = static_cast<std::uint8_t>(params_.speed_class == 10 ? 4 : params_.speed_class / 2);
   s[10] = static_cast<std::uint8_t>(log2_au << 4);
   s[12] = 1;  // ERASE_SIZE: one unit ...
-  s[13] = static_cast<std::uint8_t>(std::min(63.0, std::ceil(params_.erase_us_per_unit / 1e6)) * 4);  // ... per second
+  s[13] = static_cast<std::uint8_t>(std::min(63.0, std::ceil(params_.erase_us_per_unit / 1e6)) *
+                                    4);  // ... per second
   send_bytes(c, s);
 }
 
@@ -284,7 +285,8 @@ void SdCard::erase(Call& c) {
   medium_->erase(range.start, std::uint64_t{range.end} - range.start + 1);
   const std::uint64_t unit = params_.allocation_unit_bytes / kBlockBytes;
   const std::uint64_t units = range.end / unit - range.start / unit + 1;
-  const sc_time until = std::max(c.now, programmed_) + us(params_.erase_us_per_unit * static_cast<double>(units));
+  const sc_time until =
+      std::max(c.now, programmed_) + us(params_.erase_us_per_unit * static_cast<double>(units));
   programmed_ = until;
   busy(c, SdState::prg, until, c.graph.add(c.after, Span::nand_array, until));
 }

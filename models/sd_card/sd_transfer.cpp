@@ -119,8 +119,8 @@ void SdCard::end_write(sc_time at, sc_time busy_until) {
   enter(SdState::prg, at);
 }
 
-WriteEffect SdCard::write_block(std::uint32_t k, std::span<const std::byte> in, bool crc_good, sc_time token_end,
-                                CauseGraph& graph, NodeId after) {
+WriteEffect SdCard::write_block(std::uint32_t k, std::span<const std::byte> in, bool crc_good,
+                                sc_time token_end, CauseGraph& graph, NodeId after) {
   Transfer& t = transfer_;
   const std::uint64_t lba = t.lba + k;
   if (!t.running || !t.writing || t.rejected) return {CrcStatus::none, token_end, after};

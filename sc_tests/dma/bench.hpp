@@ -50,7 +50,8 @@ struct FifoPort : sc_core::sc_module, AxiTimingTarget {
   }
   void move(tlm::tlm_generic_payload& p) {
     const auto* x = p.get_extension<AxiExtension>();
-    bursts.push_back({p.is_write(), x->burst == AxiBurst::fixed, x->beats, x->beat_bytes, p.get_data_length()});
+    bursts.push_back(
+        {p.is_write(), x->burst == AxiBurst::fixed, x->beats, x->beat_bytes, p.get_data_length()});
     auto* d = reinterpret_cast<std::byte*>(p.get_data_ptr());
     for (unsigned i = 0; i < p.get_data_length(); ++i) {
       if (p.is_write()) {
@@ -68,8 +69,11 @@ struct FifoPort : sc_core::sc_module, AxiTimingTarget {
   tlm::tlm_sync_enum nb(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_time& delay) {
     if (phase != tlm::BEGIN_REQ) return tlm::TLM_COMPLETED;
     auto* x = p.get_extension<AxiExtension>();
-    AxiBurstTiming b{.address = p.get_address(), .bytes = p.get_data_length(), .beats = x->beats,
-                     .is_write = p.is_write(), .issued_ps = (sc_time_stamp() + delay).value()};
+    AxiBurstTiming b{.address = p.get_address(),
+                     .bytes = p.get_data_length(),
+                     .beats = x->beats,
+                     .is_write = p.is_write(),
+                     .issued_ps = (sc_time_stamp() + delay).value()};
     b.last_ps = std::max<std::uint64_t>(x->last_beat.value(), b.issued_ps);
     time_burst(b);
     x->first_beat = sc_time::from_value(b.first_ps);
@@ -106,7 +110,9 @@ struct RegisterDriver : sc_core::sc_module {
     return v;
   }
   /// Returns the instant the write takes effect.
-  sc_time write(std::uint64_t offset, std::uint64_t v, unsigned bytes = 4) { return access(true, offset, bytes, v); }
+  sc_time write(std::uint64_t offset, std::uint64_t v, unsigned bytes = 4) {
+    return access(true, offset, bytes, v);
+  }
 };
 
 struct IrqProbe : IrqSink {
@@ -172,12 +178,20 @@ struct DmaBench {
   }
   /// A set that moves `blocks` blocks of 512 bytes from the FIFO, one per event.
   static ParamSet from_fifo(std::uint64_t to, unsigned blocks, unsigned link, std::uint32_t opt) {
-    return {opt | kOptAbSync, static_cast<std::uint32_t>(kFifo), 128u << 16 | 4, static_cast<std::uint32_t>(to),
-            4u << 16, link, 512u << 16, blocks};
+    return {opt | kOptAbSync, static_cast<std::uint32_t>(kFifo),
+            128u << 16 | 4,   static_cast<std::uint32_t>(to),
+            4u << 16,         link,
+            512u << 16,       blocks};
   }
   static ParamSet to_fifo(std::uint64_t from, unsigned blocks, unsigned link, std::uint32_t opt) {
-    return {opt | kOptAbSync, static_cast<std::uint32_t>(from), 128u << 16 | 4, static_cast<std::uint32_t>(kFifo),
-            4, link, 512, blocks};
+    return {opt | kOptAbSync,
+            static_cast<std::uint32_t>(from),
+            128u << 16 | 4,
+            static_cast<std::uint32_t>(kFifo),
+            4,
+            link,
+            512,
+            blocks};
   }
   static constexpr unsigned link_to(unsigned set) { return kParamBase + set * kSetBytes; }
   void set(unsigned index, const ParamSet& s) {
@@ -185,7 +199,8 @@ struct DmaBench {
   }
   ParamSet set(unsigned index) {
     ParamSet s;
-    for (unsigned w = 0; w < kWords; ++w) s[w] = static_cast<std::uint32_t>(regs.read(link_to(index) + 4 * w));
+    for (unsigned w = 0; w < kWords; ++w)
+      s[w] = static_cast<std::uint32_t>(regs.read(link_to(index) + 4 * w));
     return s;
   }
   void enable(unsigned channel, bool interrupt = true) {

@@ -12,7 +12,8 @@ TEST_CASE("linked sets follow each other without the CPU, and the last one's end
   b.set(41, DmaBench::from_fifo(0x5000, 1, kNoLink, kOptTcInt | code(0)));
   b.enable(0);
   b.request(0);
-  CHECK(b.set(0) == DmaBench::from_fifo(0x3000, 1, DmaBench::link_to(41), 0));  // the copy in the channel's place
+  CHECK(b.set(0) ==
+        DmaBench::from_fifo(0x3000, 1, DmaBench::link_to(41), 0));  // the copy in the channel's place
   b.request(0);
   CHECK(b.irq.rises.empty());
   b.request(0);
@@ -84,7 +85,8 @@ TEST_CASE("of two waiting channels the lower one is served first, and the other'
   DmaBench b;
   b.fill(0x1000, 512, 1);
   for (const unsigned n : {5u, 20u})
-    b.set(n, {kOptAbSync | kOptTcInt | code(n), 0x1000, 1u << 16 | 512, 0x4000 + n * 0x1000, 0, kNoLink, 0, 1});
+    b.set(n,
+          {kOptAbSync | kOptTcInt | code(n), 0x1000, 1u << 16 | 512, 0x4000 + n * 0x1000, 0, kNoLink, 0, 1});
   b.enable(5);
   b.enable(20);
   AckProbe first, second;

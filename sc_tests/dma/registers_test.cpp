@@ -25,7 +25,8 @@ TEST_CASE("a DMA register keeps what its access kind allows") {
     for (const FieldDef& f : r.fields)
       if (f.access == Access::RW) rw |= f.mask();
     b.regs.write(r.offset, ~0ULL, r.bytes);
-    CHECK(b.regs.read(r.offset, r.bytes) == (r.access == Access::WO || rw == 0 ? before & ~0ULL : (before & ~rw) | rw));
+    CHECK(b.regs.read(r.offset, r.bytes) ==
+          (r.access == Access::WO || rw == 0 ? before & ~0ULL : (before & ~rw) | rw));
   }
 }
 

@@ -73,7 +73,8 @@ TEST_CASE("A-sync: an event moves one array, the set counts arrays and then fram
   DmaBench b;
   b.fill(0x1000, 1024, 5);
   // 64-byte arrays, two per frame, two frames: frames 512 apart, arrays 128 apart, packed at the destination.
-  b.set(4, {kOptTcInt | code(4), 0x1000, 2u << 16 | 64, 0x4000, 64u << 16 | 128, 2u << 16 | kNoLink, 64u << 16 | 384, 2});
+  b.set(4, {kOptTcInt | code(4), 0x1000, 2u << 16 | 64, 0x4000, 64u << 16 | 128, 2u << 16 | kNoLink,
+            64u << 16 | 384, 2});
   b.enable(4);
   b.advance(cycles(50));
   const sc_time t = sc_time_stamp();
@@ -122,12 +123,16 @@ TEST_CASE("random sets move what a plain copy moves") {
   b.enable(7, false);
   for (unsigned round = 0; round < 60; ++round) {
     const bool frame = random(2);
-    const auto a = static_cast<std::uint32_t>(4 * (1 + random(400))), n = static_cast<std::uint32_t>(1 + random(6)),
-               c = static_cast<std::uint32_t>(1 + random(3));
-    const auto sb = static_cast<std::uint32_t>(random(2) ? a : random(2000)), db = static_cast<std::uint32_t>(a + random(300));
-    const auto sc = static_cast<std::uint32_t>(random(5000)), dc = static_cast<std::uint32_t>(6000 + db * n + random(100));
-    const auto src = static_cast<std::uint32_t>(random(1 << 19)), dst = static_cast<std::uint32_t>((1 << 20) + random(1 << 20));
-    b.set(7, {frame ? std::uint32_t{kOptAbSync} : 0u, src, n << 16 | a, dst, db << 16 | sb, n << 16 | kNoLink, dc << 16 | sc, c});
+    const auto a = static_cast<std::uint32_t>(4 * (1 + random(400))),
+               n = static_cast<std::uint32_t>(1 + random(6)), c = static_cast<std::uint32_t>(1 + random(3));
+    const auto sb = static_cast<std::uint32_t>(random(2) ? a : random(2000)),
+               db = static_cast<std::uint32_t>(a + random(300));
+    const auto sc = static_cast<std::uint32_t>(random(5000)),
+               dc = static_cast<std::uint32_t>(6000 + db * n + random(100));
+    const auto src = static_cast<std::uint32_t>(random(1 << 19)),
+               dst = static_cast<std::uint32_t>((1 << 20) + random(1 << 20));
+    b.set(7, {frame ? std::uint32_t{kOptAbSync} : 0u, src, n << 16 | a, dst, db << 16 | sb, n << 16 | kNoLink,
+              dc << 16 | sc, c});
     std::uint64_t s = src, d = dst;
     for (std::uint32_t f = 0; f < c; ++f) {
       for (std::uint32_t k = 0; k < n; ++k)

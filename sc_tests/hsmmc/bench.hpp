@@ -2,6 +2,8 @@
 // 200 MHz (5 ns), so every expected instant is a whole number of cycles from the register write.
 #pragma once
 
+#include <tlm_utils/simple_initiator_socket.h>
+
 #include <cstring>
 #include <vector>
 
@@ -11,8 +13,6 @@
 #include "models/memory/sram.hpp"
 #include "sc_tests/catch.hpp"
 #include "sc_tests/mock_card.hpp"
-
-#include <tlm_utils/simple_initiator_socket.h>
 
 namespace vp::test {
 
@@ -64,9 +64,9 @@ inline HsmmcParams bench_params() {
 }
 
 // CMD words: index and flags as the TRM names them.
-inline constexpr std::uint32_t kDe = 1, kBce = 2, kAcen12 = 1 << 2, kAcen23 = 2 << 2, kRead = 1 << 4, kMsbs = 1 << 5,
-                               kR1 = 2 << 16 | 3 << 19, kR1b = 3 << 16 | 3 << 19, kR2 = 1 << 16 | 1 << 19, kDp = 1 << 21,
-                               kAbort = 3 << 22;
+inline constexpr std::uint32_t kDe = 1, kBce = 2, kAcen12 = 1 << 2, kAcen23 = 2 << 2, kRead = 1 << 4,
+                               kMsbs = 1 << 5, kR1 = 2 << 16 | 3 << 19, kR1b = 3 << 16 | 3 << 19,
+                               kR2 = 1 << 16 | 1 << 19, kDp = 1 << 21, kAbort = 3 << 22;
 constexpr std::uint32_t index(unsigned n) { return n << 24; }
 
 struct Bench {
@@ -88,7 +88,8 @@ struct Bench {
     void dma_request(unsigned line) override { ++seen[line]; }
   } counter;
 
-  explicit Bench(const HsmmcParams& p = bench_params(), TimingStyle style = TimingStyle::at, bool with_dma = true)
+  explicit Bench(const HsmmcParams& p = bench_params(), TimingStyle style = TimingStyle::at,
+                 bool with_dma = true)
       : interconnect("interconnect", styled(ctx, style), axi, InterconnectParams{}),
         sram("sram", axi, ram_params()),
         bus("bus", ctx, MmcBusParams{}),
@@ -157,11 +158,21 @@ struct Bench {
     const std::uint32_t words = block_bytes / 4;
     const edma::ParamSet s =
         reading ? edma::ParamSet{edma::kOptAbSync | edma::kOptTcInt | channel << edma::kOptTccLsb,
-                                 static_cast<std::uint32_t>(port), words << 16 | 4, static_cast<std::uint32_t>(address),
-                                 4u << 16, edma::kNoLink, block_bytes << 16, n}
+                                 static_cast<std::uint32_t>(port),
+                                 words << 16 | 4,
+                                 static_cast<std::uint32_t>(address),
+                                 4u << 16,
+                                 edma::kNoLink,
+                                 block_bytes << 16,
+                                 n}
                 : edma::ParamSet{edma::kOptAbSync | edma::kOptTcInt | channel << edma::kOptTccLsb,
-                                 static_cast<std::uint32_t>(address), words << 16 | 4, static_cast<std::uint32_t>(port),
-                                 4, edma::kNoLink, block_bytes, n};
+                                 static_cast<std::uint32_t>(address),
+                                 words << 16 | 4,
+                                 static_cast<std::uint32_t>(port),
+                                 4,
+                                 edma::kNoLink,
+                                 block_bytes,
+                                 n};
     for (unsigned w = 0; w < edma::kWords; ++w)
       dma_regs.write(edma::kParamBase + channel * edma::kSetBytes + 4 * w, s[w]);
     dma_regs.write(edma_at("EESR"), 1u << channel);

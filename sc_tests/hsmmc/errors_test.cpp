@@ -183,7 +183,8 @@ TEST_CASE("a burst at DATA that is not FIXED is refused") {
   b.start_card();
   b.card.blocks_counted = 1;
   // ACNT 512 makes the DMA read rising addresses
-  const edma::ParamSet s{edma::kOptAbSync, Bench::kHost + kData, 1u << 16 | 512, 0x4000, 0, edma::kNoLink, 0, 1};
+  const edma::ParamSet s{
+      edma::kOptAbSync, Bench::kHost + kData, 1u << 16 | 512, 0x4000, 0, edma::kNoLink, 0, 1};
   for (unsigned w = 0; w < edma::kWords; ++w)
     b.dma_regs.write(edma::kParamBase + Bench::kRx * edma::kSetBytes + 4 * w, s[w]);
   b.dma_regs.write(edma_at("EESR"), 1u << Bench::kRx);

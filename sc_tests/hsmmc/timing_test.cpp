@@ -8,7 +8,8 @@ using namespace vp::test;
 
 namespace {
 
-constexpr std::uint64_t I = 4, L = 2, X = 2, C = 2, N_CR = 12, N_AC = 2, N_WR = 2, N_CRC = 2, TOKEN = 5, G = 8, E = 8;
+constexpr std::uint64_t I = 4, L = 2, X = 2, C = 2, N_CR = 12, N_AC = 2, N_WR = 2, N_CRC = 2, TOKEN = 5,
+                        G = 8, E = 8;
 constexpr std::uint64_t F = 1 + 8 * 512 / 4 + 16 + 1;
 constexpr std::uint64_t H = 1, DATA_READ = 2 * H + 2 + 8 * 16, DATA_LAST_BEAT = 2 * H + 2 + 8 * 16 - H;
 constexpr std::uint64_t RAM_READ = 2 * H + 4 + 4 * 16, RAM_WRITE = 4 * 16 + 1 + 2 * H;
@@ -68,7 +69,8 @@ TEST_CASE("CMD18 of n blocks: n frames and gaps on the wire, one block's way out
     b.arm(true, 0x4000, n);
     b.blocks(n);
     const sc_time t = b.send(index(18) | kR1 | kDp | kRead | kDe | kMsbs | kBce);
-    CHECK(b.run_until(kIntTc) - t == cycles(I + 48 + N_AC + n * F + (n - 1) * G + X + E + DATA_LAST_BEAT + C));
+    CHECK(b.run_until(kIntTc) - t ==
+          cycles(I + 48 + N_AC + n * F + (n - 1) * G + X + E + DATA_LAST_BEAT + C));
     b.advance(sc_time(5, sc_core::SC_US));
     b.write("STAT", 0xFFFFFFFF);
     b.dma_regs.write(edma_at("ICR"), 0xFFFFFFFF);
@@ -138,7 +140,8 @@ TEST_CASE("by reservation CMD18 and CMD25 take the same cycles as by transaction
   CHECK(std::memcmp(b.card.written.data(), b.ram(0x4000), n * 512) == 0);
 }
 
-TEST_CASE("a DMA that does not come stops the card clock after two blocks, and reading goes on when it does") {
+TEST_CASE(
+    "a DMA that does not come stops the card clock after two blocks, and reading goes on when it does") {
   Bench b;
   b.start_card();
   b.card.blocks_counted = 6;
