@@ -24,6 +24,7 @@
 #include "models/sdhci/params.hpp"
 #include "platform/card_unit.hpp"
 #include "platform/host_unit.hpp"
+#include "platform/os_params.hpp"
 
 namespace vp {
 
@@ -101,6 +102,7 @@ struct PlatformConfig {
   IntcParams intc;
   TimerParams timer;
   DriverParams driver;
+  OsParams os;
   CheckParams check;
 
   PlatformConfig() = default;

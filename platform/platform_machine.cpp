@@ -116,7 +116,8 @@ class PlatformMachine : public Machine, private CpuObserver {
     b.axi_write = axi.write_beats * period;
     b.dram = p.dram.counters().busy_ps;
     b.cpu = p.cpu.counters().busy.value();
-    b.cpu_user = p.cpu.counters().cost_time[static_cast<std::size_t>(hal::Cost::io_user)].value();
+    for (const hal::Cost user : {hal::Cost::io_user, hal::Cost::copy_record})
+      b.cpu_user += p.cpu.counters().cost_time[static_cast<std::size_t>(user)].value();
     b.card = p.card->busy();
     return b;
   }
@@ -180,6 +181,8 @@ std::vector<CounterRow> PlatformMachine::counters() const {
       {"check.raced_bytes", checker_->raced_bytes()},
   });
   p.card->counters(rows);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(hal::Cost::count); ++i)
+    rows.push_back({"cpu_time_ns." + cost_name(static_cast<hal::Cost>(i)), p.cpu.counters().cost_time[i].value() / 1000});
   for (unsigned i = 0; i < bus.by_index.size(); ++i)
     if (bus.by_index[i] != 0) rows.push_back({fmt::format("mmc_bus.cmd{}", i), bus.by_index[i]});
   return rows;

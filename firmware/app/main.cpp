@@ -10,6 +10,7 @@
 #include "firmware/drivers/intc.hpp"
 #include "firmware/drivers/sdhci.hpp"
 #include "firmware/hal/hal.hpp"
+#include "firmware/os/copier.hpp"
 
 namespace fw {
 
@@ -33,7 +34,9 @@ struct Machine {
   Cqhci engine;
   CqeDisk queued_disk;
   RequestQueue queue;
+  OsLayer os;
   Workload workload;
+  Copier copier;
 };
 Machine machine;
 
@@ -240,7 +243,8 @@ Status start_all(JobTable& t) {
   } else {
     machine.queue.init(machine.disk, limits);
   }
-  return machine.workload.init(t, machine.queue, machine.card.cache_on());
+  if (t.copy.active) return machine.copier.init(t, machine.queue, machine.os, pool, machine.card.cache_on());
+  return machine.workload.init(t, machine.queue, machine.os, pool, machine.card.cache_on());
 }
 
 }  // namespace
@@ -253,7 +257,7 @@ int main() {
   t.first_bad_offset = 0;
   Status s = start_all(t);
   if (s == Status::ok) {
-    s = machine.workload.run();
+    s = t.copy.active ? machine.copier.run() : machine.workload.run();
     if (t.use_cqe && s == Status::ok) machine.queued_disk.stop();
   }
   if (s == Status::ok) t.done = 1;
