@@ -62,6 +62,8 @@ class HsmmcUnit final : public HostUnit {
     t.hs_linked_list = driver_.linked_list;
   }
 
+  std::uint64_t interrupts() const override { return hsmmc_.counters().interrupts; }
+  std::uint64_t dma_interrupts() const override { return dma_.counters().interrupts; }
   const AxiCounters& dma_counters() const override { return dma_.dma_port().counters(); }
 
   void stalls(std::vector<StallRow>& rows, std::uint64_t period) const override {

@@ -15,6 +15,7 @@ struct BusyBook {
   sc_time at;
   std::uint64_t cmd = 0, dat = 0, axi_read = 0, axi_write = 0, dram = 0, cpu = 0, cpu_user = 0;
   std::vector<CardUnit::Busy> card;
+  std::uint64_t interrupts = 0, dma_interrupts = 0;
 };
 
 std::string embedded_text(const std::string& file) {
@@ -119,6 +120,8 @@ class PlatformMachine : public Machine, private CpuObserver {
     for (const hal::Cost user : {hal::Cost::io_user, hal::Cost::copy_record})
       b.cpu_user += p.cpu.counters().cost_time[static_cast<std::size_t>(user)].value();
     b.card = p.card->busy();
+    b.interrupts = p.host->interrupts();
+    b.dma_interrupts = p.host->dma_interrupts();
     return b;
   }
 
@@ -181,6 +184,9 @@ std::vector<CounterRow> PlatformMachine::counters() const {
       {"check.raced_bytes", checker_->raced_bytes()},
   });
   p.card->counters(rows);
+  // since the end of card set-up, as a board's /proc/interrupts would show for a benchmark
+  rows.push_back({"run.host_interrupts", end_.interrupts - start_.interrupts});
+  rows.push_back({"run.dma_interrupts", end_.dma_interrupts - start_.dma_interrupts});
   for (std::size_t i = 0; i < static_cast<std::size_t>(hal::Cost::count); ++i)
     rows.push_back({"cpu_time_ns." + cost_name(static_cast<hal::Cost>(i)), p.cpu.counters().cost_time[i].value() / 1000});
   for (unsigned i = 0; i < bus.by_index.size(); ++i)

@@ -57,7 +57,7 @@ inline constexpr RegDef kRegs[] = {
     {"CCCFG", 0x004, 4, 0x0100'0004, A::HWInit, kConfigFields, "configuration"},
     VP_EDMA_EACH_CHANNEL(VP_EDMA_MAP)  //
     {"EMR", 0x300, 4, 0, A::RO, {}, "events missed"},
-    {"EMCR", 0x308, 4, 0, A::WO, {}, "clears EMR and SER bits"},
+    {"EMCR", 0x308, 4, 0, A::WO, {}, "clears EMR"},
     {"CCERR", 0x318, 4, 0, A::RO, kErrorFields, "controller errors"},
     {"CCERRCLR", 0x31C, 4, 0, A::WO, kErrorClearFields, "clears CCERR"},
     {"EEVAL", 0x320, 4, 0, A::WO, kEvalFields, "error evaluate"},

@@ -5,8 +5,8 @@
 // and AB-sync, address steps, FIFO sides, reload counts, static sets, links between sets (the CPU must write new sets
 // before the last linked one is used up); linked-list mode, where a channel's next set comes from memory by itself;
 // normal and early completion codes, completion and error interrupts (levels); bus errors. All data, and the
-// descriptors, are AXI bursts of one master port. Not modelled: QDMA, more than one queue and transfer controller, shadow
-// regions and memory protection, queue watermarks.
+// descriptors, are AXI bursts of one master port. Not modelled: QDMA, more than one queue and transfer controller,
+// shadow regions and memory protection, queue watermarks.
 // Source: AM335x TRM chapter 11 (EDMA3); linked-list mode after OMAP's system DMA (type 2 descriptors), format ours.
 // Time: event at t: t aligned + event_cycles (+ link_cycles after a link) is the first address; one transfer at a time,
 // the lowest channel first. One event per request here, the rest is the port's.

@@ -58,16 +58,12 @@ void SystemDma::hook_registers() {
   const auto sets = [this](std::uint16_t reg) {
     return [this, reg](std::uint32_t v) { bank_.set_bits(reg, v); };
   };
-  constexpr auto kEmr = reg_offset(kRegs, "EMR"), kSer = reg_offset(kRegs, "SER");
-  hook("EMCR", [this](std::uint32_t v) {
-    bank_.clear_bits(kEmr, v);
-    bank_.clear_bits(kSer, v);
-  });
+  hook("EMCR", clears(reg_offset(kRegs, "EMR")));
   hook("CCERRCLR", clears(reg_offset(kRegs, "CCERR")));
   hook("ECR", clears(reg_offset(kRegs, "ER")));
   hook("EECR", clears(reg_offset(kRegs, "EER")));
   hook("EESR", sets(reg_offset(kRegs, "EER")));
-  hook("SECR", clears(kSer));
+  hook("SECR", clears(reg_offset(kRegs, "SER")));
   hook("IECR", clears(reg_offset(kRegs, "IER")));
   hook("IESR", sets(reg_offset(kRegs, "IER")));
   hook("ICR", clears(reg_offset(kRegs, "IPR")));

@@ -1,7 +1,7 @@
 // The OMAP-HSMMC-like host: an SDHCI relative without a DMA of its own, beside a system DMA.
 //
-// Modelled: registers of the block in OMAP3's layout; clock divider and stable bit, bus power; resets SOFTRESET, SRA,
-// SRC, SRD; the 80-clock initialisation stream; commands with and without data, Auto CMD12, Auto CMD23; a double buffer
+// Modelled: registers of the block in OMAP3's layout; clock divider and stable bit, bus power; resets SOFTRESET,
+// SRA, SRC, SRD; the 80-clock initialisation stream; commands with and without data, Auto CMD12, Auto CMD23; a double buffer
 // with a DMA request, or BRR/BWR, per block; DATA as a 4-byte port for the CPU and for FIXED bursts of a DMA; block
 // counter; status and signal enables; interrupts CC, TC, BWR, BRR, CTO, CCRC, CEB, CIE, DTO, DCRC, DEB, ACE, CERR, BADA.
 // Not modelled: ADMA (drivers do not use it), stop at block gap, SDIO card interrupt, boot, CE-ATA, wake-up, SYSTEST.
