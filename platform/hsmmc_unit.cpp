@@ -72,7 +72,7 @@ class HsmmcUnit final : public HostUnit {
       rows.push_back({master, cause, t.value() / period, t.value()});
     };
     const SystemDma::Counters& d = dma_.counters();
-    time("dma", "event waits for another channel", d.wait_controller);
+    time("dma", "event waits for the transfer before it", d.wait_controller);
     time("dma", "descriptor not here", d.wait_descriptor);
     const HsmmcDataPath::Counters& h = hsmmc_.data().counters();
     time("hsmmc", "no buffer room (card clock stopped)", h.clock_stopped);

@@ -69,12 +69,13 @@ TEST_CASE(
   }
   CHECK(b.state_of(b.status()) == 6);  // rcv
   b.send(12);
-  CHECK(b.last.busy_until - t == us(8 * 200 + 5000));
+  const sc_time busy_until = b.last.busy_until;
+  CHECK(busy_until - t == us(8 * 200 + 5000));
   CHECK(b.card.state() == SdState::prg);
   const std::uint32_t s = b.status();
   CHECK((s & 1u << 8) == 0);  // not ready for data
   CHECK(b.state_of(s) == 7);
-  b.wait_busy();
+  b.advance(busy_until - sc_time_stamp());
   CHECK(b.card.state() == SdState::tran);
   CHECK((b.status() & 1u << 8) != 0);
   for (unsigned k = 0; k < 8; ++k) {
