@@ -43,7 +43,8 @@ Status Workload::init(JobTable& table, RequestQueue& queue, OsLayer& os, Pool& p
   queue_ = &queue;
   os_ = &os;
   cache_on_ = cache_on;
-  pages_ = PageAllocator(table.buffer_base, table.buffer_bytes, table.page_bytes, table.contiguity_pages);
+  pages_ = PageAllocator(table.buffer_base, table.buffer_bytes, table.page_bytes, table.contiguity_pages,
+                         table.run_stride);
   running_ = table.job_count;
   std::uint32_t slot = 0;
   for (std::uint32_t i = 0; i < table.job_count; ++i) {
