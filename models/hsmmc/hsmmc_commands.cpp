@@ -263,7 +263,8 @@ void Hsmmc::on_transfer_complete() {
   data_ended_ = false;
   dat_owned_ = stage_ == Stage::waiting_start && uses_dat(command_);  // the next one has it already
   raise(kIntTc);
-  end_hardware(graph().add(tc_node_, Span::busy, sc_time_stamp()));
+  const bool read = (command_ & kDataPresent) && (command_ & field_mask(kRegs, "CMD", "DDIR"));
+  end_hardware(graph().add(tc_node_, read ? Span::axi_write : Span::busy, sc_time_stamp()));
 }
 
 void Hsmmc::end_hardware(NodeId node) {
