@@ -1,5 +1,7 @@
 #include "platform/run_dd.hpp"
 
+#include <fmt/format.h>
+
 #include "platform/dd_options.hpp"
 #include "platform/dd_report.hpp"
 #include "platform/os_book.hpp"
@@ -40,6 +42,21 @@ Json disk_json(const OsBook& book) {
           {"util", span > 0 ? 100.0 * static_cast<double>(book.disk_busy_ps()) / span : 0.0}};
 }
 
+/// What the disk was asked for, and the interrupts that cost.
+std::string request_text(const OsBook& book, const ExplainRows& rows) {
+  const std::uint64_t n = book.requests(false) + book.requests(true);
+  if (n == 0) return {};
+  const auto counter = [&](std::string_view name) {
+    for (const CounterRow& r : rows.counters)
+      if (r.name == name) return r.value;
+    return std::uint64_t{0};
+  };
+  const double each = static_cast<double>(book.request_bytes(false) + book.request_bytes(true)) / static_cast<double>(n);
+  const std::uint64_t host = counter("run.host_interrupts"), dma = counter("run.dma_interrupts");
+  return fmt::format("\nRequests: {} of {:.1f} KiB in the mean; {} interrupts of the host ({:.2f} per request), {} of a DMA\n",
+                     n, each / 1024, host, static_cast<double>(host) / static_cast<double>(n), dma);
+}
+
 }  // namespace
 
 int run_dd(const Options& options, Machine& machine, const ConfigSource& source, Streams streams) {
@@ -72,7 +89,7 @@ int run_dd(const Options& options, Machine& machine, const ConfigSource& source,
     emit(output, json_text(document), streams.out);
   } else {
     std::string text = dd_text(run, results) + session.explanation();
-    if (options.explain) text += os_text(book, table.os_report, session.rows());
+    if (options.explain) text += os_text(book, table.os_report, session.rows()) + request_text(book, session.rows());
     emit(output, text, streams.out);
   }
   return session.finish(failed);

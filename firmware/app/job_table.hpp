@@ -87,6 +87,9 @@ struct OsReport {
 /// Which driver the workload program binds to the host at host_base.
 enum class HostKind : std::uint32_t { sdhci, dwmmc, hsmmc };
 
+/// What is in the slot: probe tries an eMMC first, then an SD memory card.
+enum class CardKind : std::uint32_t { probe, emmc, sd };
+
 struct JobTable {
   std::uint32_t magic;
   std::uint32_t job_count;
@@ -124,6 +127,13 @@ struct JobTable {
   std::uint32_t cq_dcmd;           ///< 1: flush as a direct command in slot 31 (31 data tags); 0: engine off, CMD6, on
   std::uint32_t cq_task_desc_128;  ///< task descriptors: 0 as wide as the DMA addresses, 1 64 bit, 2 128 bit
   std::uint32_t cq_trans_desc_12;  ///< 1: 64-bit transfer descriptors 12 bytes apart instead of 16
+  // HSMMC on a system DMA (host_kind hsmmc); use_dma 0 is PIO, any other the system DMA
+  std::uint64_t hs_dma_base;       ///< MMIO base of the system DMA
+  std::uint32_t hs_dma_irq, hs_dma_error_irq;      ///< its lines at the interrupt controller
+  std::uint32_t hs_rx_channel, hs_tx_channel;      ///< request lines of the host
+  std::uint32_t hs_max_linked;     ///< parameter sets linked at once, 1 to 128; 0: 20 (Linux MAX_NR_SG)
+  std::uint32_t hs_linked_list;    ///< 1: the list in memory, fetched by the DMA
+  CardKind card_kind;
   // DW-MMC (host_kind dwmmc); use_dma 0 is PIO, any other the host's own DMA controller. Its limits follow from the ring;
   // max_segs, max_seg_bytes, max_req_bytes and max_blk_count above bound them.
   std::uint32_t dw_ring_bytes;     ///< descriptor ring, multiple of 32; 0: one page (page_bytes)
