@@ -32,6 +32,7 @@ po::options_description platform_options() {
     ("part", po::value<std::string>()->value_name("PART"), "a device part (emmc-vp list); as the preset says when not given")
     ("cqe", po::value<std::string>()->value_name("on|off"), "command queueing; as the preset says when not given")
     ("timing", po::value<std::string>()->value_name("at|lt"), "at: non-blocking, contention by event (default); lt: fast")
+    ("page-size", po::value<std::string>()->value_name("4K|16K|64K"), "memory page: the same as -p driver.page_bytes")
     ("cpu", po::value<std::string>()->value_name("native|rv64"), "the core that runs the firmware")
     ("param,p", po::value<std::vector<std::string>>()->composing()->value_name("KEY=VALUE"), "sets a parameter (emmc-vp params); the last one wins")
     ("output-format", po::value<std::string>()->value_name("normal|json"), "of the report")
@@ -173,6 +174,8 @@ void read_choices(const po::variables_map& map, Options& o) {
   if (map.count("vcd-window")) o.vcd_window = parse_window(map["vcd-window"].as<std::string>());
   if (o.vcd_window && !map.count("vcd"))
     bad_option("vcd-window", map["vcd-window"].as<std::string>(), "needs --vcd=FILE to write to");
+  if (map.count("page-size"))  // before the -p: the last one wins
+    o.overrides.insert(o.overrides.begin(), "driver.page_bytes=" + map["page-size"].as<std::string>());
   if (o.cpu == "rv64") bad_option("cpu", "rv64", "not in this version yet: use --cpu=native");
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "platform/dd_options.hpp"
 #include "platform/fio_options.hpp"
 #include "platform/platform_choice.hpp"
 
@@ -44,7 +45,7 @@ std::string option_text(const Assignment& a) {
 }
 
 std::vector<std::string> command_line(const Point& p) {
-  std::vector<std::string> words = {"fio", "--quiet"};
+  std::vector<std::string> words = {p.tool, "--quiet"};
   for (const std::string& key : scenario_option_keys())
     for (auto a = p.set.rbegin(); a != p.set.rend(); ++a)
       if (a->key == key) {
@@ -62,6 +63,14 @@ std::vector<std::string> command_line(const Point& p) {
   return words;
 }
 
+void set_word(const std::string& tool, std::vector<std::string>& words, const std::string& key,
+              const std::string& value) {
+  if (tool == "fio") return set_fio_word(words, key, value);
+  const std::string operand = key + "=";
+  std::erase_if(words, [&](const std::string& w) { return w.rfind(operand, 0) == 0; });
+  words.push_back(operand + value);
+}
+
 Point make_point(const Scenario& scenario, const std::vector<Assignment>& line,
                  std::vector<std::size_t> index) {
   Point p;
@@ -73,9 +82,10 @@ Point make_point(const Scenario& scenario, const std::vector<Assignment>& line,
     p.set.insert(p.set.end(), s.set.begin(), s.set.end());
   }
   p.index = std::move(index);
+  p.tool = scenario.tool;
   p.workload = scenario.workload;
   for (const Assignment& a : p.set)
-    if (a.key.rfind(kWorkload, 0) == 0) set_fio_word(p.workload, a.key.substr(kWorkload.size()), a.text);
+    if (a.key.rfind(kWorkload, 0) == 0) set_word(p.tool, p.workload, a.key.substr(kWorkload.size()), a.text);
   p.arguments = command_line(p);
   return p;
 }
@@ -186,7 +196,10 @@ void check_points(const Scenario& scenario, const std::vector<Point>& points, co
         registry.set(a.key, a.text, a.where, ParamKind::user);
     FioRun run;
     try {
-      run = parse_fio(p.workload);
+      if (p.tool == "dd")
+        parse_dd(p.workload);
+      else
+        run = parse_fio(p.workload);
     } catch (const InputError& e) {
       fio_error(scenario, p, e.what());
     }
