@@ -5,6 +5,7 @@
 #include "platform/builder.hpp"
 #include "platform/embedded.hpp"
 #include "platform/payload_checker.hpp"
+#include "platform/queue_choice.hpp"
 #include "platform/session.hpp"
 
 namespace vp {
@@ -32,13 +33,12 @@ class SdhciMachine : public Machine, private CpuObserver {
 
   void build(const Options& options) override {
     context_.timing = options.timing;
-    if (options.cqe) config_.driver.cqe = *options.cqe;
-    if (config_.driver.cqe && !config_.cqe_present)
-      throw InputError("--cqe=on: this platform's host has no command queue engine (cqhci.present); use --cqe=off");
+    choose_queue(options, config_);
     if (options.cpu != "native") throw InputError("--cpu=" + options.cpu + ": this version has only --cpu=native");
     config_.emmc.ext_csd_text = embedded_text(config_.emmc.ext_csd);
     context_.trace.set_root("platform");
     platform_ = std::make_unique<Platform>("platform", context_, config_);
+    check_queue(config_, platform_->emmc.ext_csd());
     image_ = options.image;
     if (image_) load_image();
     checker_ = std::make_unique<PayloadChecker>(
@@ -214,19 +214,20 @@ std::vector<CounterRow> SdhciMachine::counters() const {
       {"check.payload_bytes", checker_->checked_bytes()},
       {"check.raced_bytes", checker_->raced_bytes()},
   };
+  const QueueCounters& device = p.emmc.queue_counters();
   if (p.cqhci) {
     const Cqhci::Counters& q = p.cqhci->counters();
-    const QueueCounters& device = p.emmc.queue_counters();
     rows.insert(rows.end(), {{"cqhci.tasks", q.tasks},
                              {"cqhci.status_queries", q.status_queries},
                              {"cqhci.interrupts", q.interrupts},
                              {"cqhci.coalesced", q.coalesced},
                              {"cqhci.descriptor_fetches", q.descriptor_fetches},
-                             {"cqhci.poll_wait_ns", q.poll_wait.value() / 1000},
-                             {"emmc.tasks_executed", device.executed},
+                             {"cqhci.poll_wait_ns", q.poll_wait.value() / 1000}});
+  }
+  if (config_.driver.queue == "cqe" || config_.driver.queue == "software")
+    rows.insert(rows.end(), {{"emmc.tasks_executed", device.executed},
                              {"emmc.tasks_discarded", device.discarded},
                              {"emmc.tasks_most", device.most}});
-  }
   for (unsigned i = 0; i < bus.by_index.size(); ++i)
     if (bus.by_index[i] != 0) rows.push_back({fmt::format("mmc_bus.cmd{}", i), bus.by_index[i]});
   return rows;

@@ -8,7 +8,7 @@ namespace fw {
 
 inline constexpr std::uint64_t kJobTableAddress = 0x4000'1000;
 inline constexpr std::uint32_t kJobTableMagic = 0x4A4F'4231;  // "JOB1"
-inline constexpr unsigned kMaxJobs = 64;
+inline constexpr unsigned kMaxJobs = 256;
 
 enum class JobKind : std::uint32_t { read, write, randread, randwrite, rw, randrw };
 
@@ -26,6 +26,16 @@ struct JobDef {
   std::uint32_t fsync_every;       ///< 0: never; n: a cache flush after every n writes
   std::uint32_t verify;            ///< 1: write stamped blocks; read them back and check (reads check stamps)
   std::uint32_t norandommap;       ///< 1: random offsets may repeat; 0: each block once per pass
+  std::uint32_t phase;             ///< the job starts when all jobs of lower phases have ended
+  std::uint32_t stop_together;     ///< 1: it stops when the first such job of its phase has done its work
+  std::uint32_t end_sync;          ///< 1: a cache flush at the job's end when it has written
+};
+
+/// Queueing by the driver, without an engine in the host.
+enum class SoftQueue : std::uint32_t {
+  none,
+  software,  ///< the device's task queue: the driver sends CMD44, CMD45, CMD13 and CMD46 or CMD47 itself
+  hsq,       ///< the host's: the next request waits, prepared, and is sent from the interrupt of the one before it
 };
 
 struct JobTable {
@@ -63,6 +73,12 @@ struct JobTable {
   std::uint32_t cq_dcmd;           ///< 1: flush as a direct command in slot 31 (31 data tags); 0: engine off, CMD6, on
   std::uint32_t cq_task_desc_128;  ///< task descriptors: 0 as wide as the DMA addresses, 1 64 bit, 2 128 bit
   std::uint32_t cq_trans_desc_12;  ///< 1: 64-bit transfer descriptors 12 bytes apart instead of 16
+  // queueing by the driver, without use_cqe; refused with its own Status when host or device cannot
+  SoftQueue soft_queue;
+  std::uint32_t swq_depth;         ///< software: most tasks in the device; 0: as many as it holds
+  std::uint32_t swq_poll_ns;       ///< software: from a QSR that shows nothing to the next one while DAT is idle
+  std::uint32_t hsq_depth;         ///< hsq: requests at the driver, 1 to 8; 0: 2
+  std::uint32_t hsq_write_depth;   ///< hsq: as many once two are writes of 4 KiB; 0: 5
   JobDef jobs[kMaxJobs];
   // written by the workload program
   std::uint64_t done;              ///< 1 when every job has ended

@@ -3,7 +3,8 @@
 // place, as in fio); random jobs visit each block once per pass unless norandommap. A verify job stamps what
 // it writes and reads all of it back afterwards, the stamp's generation being the pass; with verify the
 // random order is the same in every pass, so that the last writer of every block is known, and norandommap is
-// ignored. A read job with verify checks stamps of any generation. An fsync blocks its job, as the system
+// ignored. Phases: a job starts when all jobs of lower phases have ended; jobs of a phase that stop together
+// submit nothing more once the first of them has done its work. A read job with verify checks stamps of any generation. An fsync blocks its job, as the system
 // call does, and is a no-op while the cache is off.
 #pragma once
 
@@ -42,13 +43,15 @@ class Workload {
     std::uint64_t verify_next = 0, verify_end = 0;
     std::uint32_t writes_since_sync = 0;
     std::uint32_t in_flight = 0;
-    bool sync_due = false, sync_running = false;
+    bool sync_due = false, sync_running = false, unsynced = false;
     std::uint32_t error = 0;
   };
 
   bool step(Job& job);
   bool more(const Job& job) const;
   void end_phase(Job& job);
+  void job_ended(Job& job);
+  void next_phase();
   bool submit_next(Job& job);
   void submit_access(Job& job, Io& io);
   void submit_verify(Job& job, Io& io);
@@ -67,6 +70,9 @@ class Workload {
   std::array<Job, kMaxJobs> jobs_{};
   std::array<Io, kMaxIos> ios_{};
   unsigned running_ = 0;
+  std::uint32_t phase_ = 0;        ///< of the jobs that run
+  unsigned running_in_phase_ = 0;
+  bool phase_stops_ = false;       ///< one of those that stop together has ended
 };
 
 }  // namespace fw

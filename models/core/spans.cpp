@@ -65,7 +65,7 @@ void SpanRecorder::irq_taken(sc_time now) {
   for (Timeline* t : on_cpu_) {
     if (t->phase != Phase::waiting_for_cpu) continue;
     charge(*t, Span::interrupt_latency, now);
-    t->phase = Phase::completing;
+    t->phase = t->more ? Phase::submitting : Phase::completing;
   }
 }
 
@@ -88,12 +88,13 @@ CauseGraph* SpanRecorder::graph(unsigned tag) {
   return t && t->phase == Phase::hardware ? &t->graph : nullptr;
 }
 
-void SpanRecorder::hardware_end(unsigned tag, NodeId last) {
+void SpanRecorder::hardware_end(unsigned tag, NodeId last, bool more) {
   Timeline* t = by_tag(tag);
   if (!t || t->phase != Phase::hardware) return;
   t->graph.settle(last, t->record.times);
   t->cursor = t->graph.end(last);
   t->phase = Phase::waiting_for_cpu;
+  t->more = more;
   t->graph.close();
   on_cpu_.push_back(t);
 }
