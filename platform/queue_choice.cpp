@@ -20,6 +20,10 @@ void choose_queue(const Options& options, PlatformConfig& config) {
   DriverParams& d = config.driver;
   d.queue = wanted(options, d);
   d.cqe = d.queue == "cqe";
+  if (d.queue != "none" && config.host != "sdhci")
+    throw InputError(fmt::format("emmc-vp: --queue={}: the driver of this platform's host ({}) sends one command at a time "
+                                 "(platform.host): use --queue=none",
+                                 d.queue, config.host));
   if (d.cqe && !config.cqe_present)
     throw InputError(fmt::format("emmc-vp: --{}: this platform's host has no command queue engine (cqhci.present): use "
                                  "--queue=software, hsq or none",

@@ -62,9 +62,7 @@ class Sdhci final : public MmcHost {
   bool tells_listener() const override { return true; }
   bool can_run_beside() const override { return true; }
   void start_beside(MmcCommand& c) override;
-
-  /// The host's interrupt service routine.
-  void irq();
+  void irq() override;
 
   /// Address of the CQHCI registers (vendor area 2); 0 when the host has none.
   std::uint64_t cqe_base() const;
