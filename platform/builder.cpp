@@ -61,6 +61,7 @@ void PlatformConfig::declare(ParamRegistry& r) {
   intc.declare(r, "intc");
   timer.declare(r, "timer");
   driver.declare(r, "driver");
+  os.declare(r, "os");
   check.declare(r, "check");
 }
 
@@ -78,6 +79,7 @@ Platform::Platform(sc_core::sc_module_name module_name, Context& ctx, const Plat
       timer("timer", ctx, axi_clock, c.timer) {
   wire(c.sram.size);
   fill_job_table(c.driver);
+  c.os.fill(table_->os, c.driver.page_bytes);
 }
 
 void Platform::wire(std::uint64_t sram_bytes) {

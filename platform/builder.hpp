@@ -19,6 +19,7 @@
 #include "models/mmc_bus/mmc_bus.hpp"
 #include "models/sdhci/params.hpp"
 #include "platform/host_unit.hpp"
+#include "platform/os_params.hpp"
 
 namespace vp {
 
@@ -87,6 +88,7 @@ struct PlatformConfig {
   IntcParams intc;
   TimerParams timer;
   DriverParams driver;
+  OsParams os;
   CheckParams check;
 
   PlatformConfig() = default;

@@ -10,6 +10,7 @@
 #include "platform/platform_choice.hpp"
 
 namespace vp {
+namespace {
 
 /// Opens the waveform file and lets the window follow requests or times.
 class Waveforms {
@@ -47,8 +48,6 @@ class Waveforms {
   std::optional<VcdWindow> window_;
   std::uint64_t done_ = 0;
 };
-
-namespace {
 
 const char* mode_name(std::uint32_t mode) {
   static constexpr std::array<const char*, 6> kNames = {"legacy", "hs52",  "ddr52",

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <iosfwd>
-#include <memory>
 #include <string>
 
 #include "platform/config.hpp"
@@ -37,8 +36,6 @@ struct OutputChoice {
 OutputChoice output_choice(const Options& options);
 /// To stdout or, whole, to the file. Throws InputError.
 void emit(const OutputChoice& choice, const std::string& text, std::ostream& out);
-
-class Waveforms;
 
 class RunSession {
  public:

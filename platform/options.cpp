@@ -121,7 +121,7 @@ po::variables_map read_map(const std::vector<std::string>& args, std::vector<std
     for (const auto& option : parsed.options)
       if (option.unregistered)
         throw InputError(fmt::format(
-            "emmc-vp: unknown option '{}': did you mean '{}'? (the front end's own options go after --)",
+            "emmc-vp: unknown option '{}': did you mean '{}'? (options of fio itself go after --)",
             option.original_tokens.front(),
             nearest_word(option.original_tokens.front().substr(0, option.original_tokens.front().find('=')),
                          option_names())));
@@ -141,7 +141,7 @@ Command command_of(const std::vector<std::string>& positional) {
   if (std::find(commands().begin(), commands().end(), name) == commands().end())
     throw InputError(fmt::format("emmc-vp: unknown command '{}': did you mean '{}'?", name,
                                  nearest_word(name, commands())));
-  if (name != "fio" && name != "iozone" && name != "run" && name != "params" && name != "list")
+  if (name != "fio" && name != "dd" && name != "iozone" && name != "run" && name != "params" && name != "list")
     throw InputError(fmt::format("emmc-vp {}: not in this version yet: use emmc-vp fio", name));
   if (name == "run" && positional.size() != 2)
     throw InputError("emmc-vp run: name one scenario: a name of emmc-vp list, or a TOML file");
@@ -150,6 +150,7 @@ Command command_of(const std::vector<std::string>& positional) {
                                  positional[1]));
   if (name == "run") return Command::run;
   if (name == "iozone") return Command::iozone;
+  if (name == "dd") return Command::dd;
   return name == "fio" ? Command::fio : name == "params" ? Command::params : Command::list;
 }
 
@@ -232,7 +233,7 @@ Options parse_options(const std::vector<std::string>& args) {
   read_sweep(map, positional, o);
   o.explain = map["explain"].as<bool>();
   o.quiet = map["quiet"].as<bool>();
-  if (o.command != Command::fio && o.command != Command::iozone && !o.rest.empty())
+  if (o.command != Command::fio && o.command != Command::dd && o.command != Command::iozone && !o.rest.empty())
     throw InputError(fmt::format("emmc-vp {}: takes nothing after --: leave '{}' out", positional.front(),
                                  o.rest.front()));
   return o;
@@ -244,11 +245,12 @@ std::string help_text() {
   return fmt::format(
       "emmc-vp: a virtual eMMC subsystem that says where each microsecond goes\n\n"
       "  emmc-vp fio [platform options] -- <fio options or job file>\n"
+      "  emmc-vp dd [platform options] -- <dd operands, e.g. if=/dev/zero of=f bs=1M count=500 oflag=sync>\n"
       "  emmc-vp iozone [platform options] -- -s 8192k -r 4k -i 0 -i 1 -i 2 -i 8 -I -t 4   its throughput mode\n"
       "  emmc-vp run SCENARIO [platform options] [--jobs=N] [--only=AXIS=VALUE]   a sweep, one table\n"
       "  emmc-vp params [--platform=PRESET] [-p KEY=VALUE]   every parameter: value, unit, range, origin\n"
       "  emmc-vp list                                        presets, device parts, scenarios\n\n"
-      "dd, validate and decode are not in this version yet.\n\n"
+      "validate and decode are not in this version yet.\n\n"
       "{}\n"
       "exit status: 0 good; 1 internal error; 2 bad input; 3 a hardware rule was broken (a finding); 4 data "
       "mismatch\n",

@@ -118,7 +118,8 @@ class PlatformMachine : public Machine, private CpuObserver {
     b.axi_write = axi.write_beats * period;
     b.dram = p.dram.counters().busy_ps;
     b.cpu = p.cpu.counters().busy.value();
-    b.cpu_user = p.cpu.counters().cost_time[static_cast<std::size_t>(hal::Cost::io_user)].value();
+    for (const hal::Cost user : {hal::Cost::io_user, hal::Cost::copy_record})
+      b.cpu_user += p.cpu.counters().cost_time[static_cast<std::size_t>(user)].value();
     const NandArray& nand = p.emmc.ftl().array();
     b.firmware = p.emmc.ftl().counters().firmware_busy;
     for (unsigned d = 0; d < nand.dies(); ++d) b.dies.push_back(nand.die_use(d).busy());
@@ -198,7 +199,9 @@ std::vector<CounterRow> PlatformMachine::counters() const {
       {"emmc.tasks_executed", queue.executed},
       {"emmc.tasks_discarded", queue.discarded},
       {"emmc.tasks_most", queue.most},
-  });
+  };
+  for (std::size_t i = 0; i < static_cast<std::size_t>(hal::Cost::count); ++i)
+    rows.push_back({"cpu_time_ns." + cost_name(static_cast<hal::Cost>(i)), p.cpu.counters().cost_time[i].value() / 1000});
   for (unsigned i = 0; i < bus.by_index.size(); ++i)
     if (bus.by_index[i] != 0) rows.push_back({fmt::format("mmc_bus.cmd{}", i), bus.by_index[i]});
   return rows;

@@ -6,10 +6,12 @@
 
 #include "platform/fio_frontend.hpp"
 #include "platform/fio_report.hpp"
+#include "platform/os_book.hpp"
 #include "platform/param_table.hpp"
 #include "platform/platform_choice.hpp"
 #include "platform/progress.hpp"
 #include "platform/recorder.hpp"
+#include "platform/run_dd.hpp"
 #include "platform/run_iozone.hpp"
 #include "platform/run_scenario.hpp"
 
@@ -61,6 +63,8 @@ int dispatch(const Options& options, const MachineFactory& factory, const Config
       return run_scenario(options, factory, source, streams);
     case Command::fio:
       return run_fio(options, *factory(), source, streams);
+    case Command::dd:
+      return run_dd(options, *factory(), source, streams);
     case Command::iozone:
       return run_iozone(options, *factory(), source, streams);
   }
@@ -82,16 +86,21 @@ int run_fio(const Options& options, Machine& machine, const ConfigSource& source
   Progress progress(streams.err, streams.err_is_terminal && !options.quiet, fio_goal(run, limits));
   recorder.on_progress([&](std::uint64_t bytes, std::uint64_t ns) { progress.update(bytes, ns); });
   fill_job_table(machine.job_table(), run, limits, options.seed);
-  session.run(recorder);
+  OsBook book(recorder, machine.job_table().job_count);
+  session.run(book);
   progress.finish();
 
+  const bool buffered = uses_page_cache(run);
   const FioResults results = recorder.results(machine.now(), machine.cpu_usage(), version_number());
   if (output.format == OutputFormat::json) {
     Json document = fio_json(run, results);
-    document["emmc-vp"] = session.own_json(recorder.failed_ios(), recorder.driver_errors());
+    Json& own = document["emmc-vp"] = session.own_json(recorder.failed_ios(), recorder.driver_errors());
+    if (buffered) own["os"] = os_json(book, machine.job_table().os_report, session.rows());
     emit(output, json_text(document), streams.out);
   } else {
-    emit(output, fio_text(run, results) + session.explanation(), streams.out);
+    std::string text = fio_text(run, results) + session.explanation();
+    if (buffered && options.explain) text += os_text(book, machine.job_table().os_report, session.rows());
+    emit(output, text, streams.out);
   }
   return session.finish(recorder.failed_ios());
 }

@@ -29,6 +29,7 @@ struct JobDef {
   std::uint32_t phase;             ///< the job starts when all jobs of lower phases have ended
   std::uint32_t stop_together;     ///< 1: it stops when the first such job of its phase has done its work
   std::uint32_t end_sync;          ///< 1: a cache flush at the job's end when it has written
+  std::uint32_t buffered;          ///< 1: through the page cache (firmware/os), one call at a time: iodepth 1
 };
 
 /// Queueing by the driver, without an engine in the host.
@@ -36,6 +37,61 @@ enum class SoftQueue : std::uint32_t {
   none,
   software,  ///< the device's task queue: the driver sends CMD44, CMD45, CMD13 and CMD46 or CMD47 itself
   hsq,       ///< the host's: the next request waits, prepared, and is sent from the interrupt of the one before it
+};
+
+enum class FileSystem : std::uint32_t { none, ext2, ext4 };
+
+/// The operating system between a caller and the request queue (firmware/os).
+struct OsConfig {
+  std::uint64_t cache_bytes;             ///< memory of the page cache, taken from the buffer memory; 0: no cache
+  std::uint64_t read_ahead_bytes;        ///< largest read-ahead window
+  std::uint64_t dirty_background_bytes;  ///< dirty bytes above which write-back starts by itself
+  std::uint64_t dirty_limit_bytes;       ///< dirty and write-back bytes at which a writer must wait
+  std::uint64_t max_io_bytes;            ///< longest I/O built from contiguous pages
+  std::uint32_t writeback_ios;           ///< I/Os background write-back keeps open
+  std::uint32_t fua;                     ///< 1: commit records by FUA where disk and card can, else a flush after them
+  std::uint64_t journal_start, journal_bytes;  ///< ext4's journal on the device
+  std::uint32_t journal_blocks;          ///< 4 KiB metadata blocks of one transaction, beside descriptor and commit
+  std::uint32_t metadata_blocks;         ///< ext2: 4 KiB blocks written in place for one commit
+  std::uint64_t metadata_start;          ///< ext2: where they lie, 1 MiB apart
+  // for front ends: where a named file or partition lies
+  std::uint32_t filesystem;              ///< FileSystem that files lie on
+  std::uint64_t file_start, file_bytes;  ///< a file on the device; what one that exists already holds
+  std::uint64_t partition_start;         ///< of a device node with a partition number
+};
+
+/// One end of a copy.
+struct FileDef {
+  enum Kind : std::uint32_t { none, device, file };  ///< none: /dev/zero as input, /dev/null as output
+  std::uint32_t kind;
+  std::uint32_t filesystem;  ///< FileSystem, of a file
+  std::uint64_t start;       ///< bytes on the device, multiple of the page size
+  std::uint64_t size;        ///< bytes there already
+  std::uint64_t limit;       ///< bytes it can grow to
+  std::uint64_t offset;      ///< bytes: where the copy begins
+  std::uint32_t direct;      ///< 1: past the page cache
+  std::uint32_t sync;        ///< 0; 1 O_DSYNC, 2 O_SYNC
+};
+
+/// A copying program (dd); runs instead of the jobs when `active`.
+struct CopyDef {
+  std::uint32_t active;
+  std::uint32_t final_sync;  ///< 0; 1 fdatasync, 2 fsync before the end
+  FileDef in, out;
+  std::uint64_t ibs, obs;    ///< bytes per read and per write call
+  std::uint64_t bytes;       ///< most to read; all ones: to the end of the input
+  // written by the program
+  std::uint64_t in_full, in_part, out_full, out_part, copied;
+};
+
+/// What the operating system's path did; written by the program.
+struct OsReport {
+  std::uint64_t sync_windows, async_windows;  ///< read-ahead: on a miss, on a mark
+  std::uint64_t pages_read, pages_read_ahead; ///< of these, brought in by a mark
+  std::uint64_t page_hits, page_waits;        ///< pages that were ready when first asked for; sleeps for a page
+  std::uint64_t read_ios, write_ios, journal_ios, flushes, commits;
+  std::uint64_t pages_written;
+  std::uint64_t left_dirty_bytes;             ///< in the cache at the end, not on the device
 };
 
 /// Which driver the workload program binds to the host at host_base.
@@ -83,6 +139,8 @@ struct JobTable {
   std::uint32_t swq_poll_ns;       ///< software: from a QSR that shows nothing to the next one while DAT is idle
   std::uint32_t hsq_depth;         ///< hsq: requests at the driver, 1 to 8; 0: 2
   std::uint32_t hsq_write_depth;   ///< hsq: as many once two are writes of 4 KiB; 0: 5
+  OsConfig os;
+  CopyDef copy;
   JobDef jobs[kMaxJobs];
   // written by the workload program
   std::uint64_t done;              ///< 1 when every job has ended
@@ -92,6 +150,7 @@ struct JobTable {
   std::uint32_t card_mode;         ///< fw::CardMode reached
   std::uint32_t card_clock_hz;
   std::uint64_t card_sectors;
+  OsReport os_report;
 };
 
 /// In rising order of preference.

@@ -11,6 +11,7 @@
 #include "firmware/drivers/intc.hpp"
 #include "firmware/drivers/sdhci.hpp"
 #include "firmware/hal/hal.hpp"
+#include "firmware/os/copier.hpp"
 
 namespace fw {
 
@@ -32,7 +33,9 @@ struct Machine {
   SwqDisk software_queue;
   HsqDisk host_queue;
   RequestQueue queue;
+  OsLayer os;
   Workload workload;
+  Copier copier;
 };
 Machine machine;
 
@@ -239,7 +242,8 @@ Status start_all(JobTable& t) {
   disk.max_seg_bytes = limits.max_seg_bytes;
   machine.disk.init(*machine.host, machine.card, disk);
   if (const Status s = start_queue(t, pool, limits); s != Status::ok) return s;
-  return machine.workload.init(t, machine.queue, machine.card.cache_on());
+  if (t.copy.active) return machine.copier.init(t, machine.queue, machine.os, pool, machine.card.cache_on());
+  return machine.workload.init(t, machine.queue, machine.os, pool, machine.card.cache_on());
 }
 
 }  // namespace
@@ -252,7 +256,7 @@ int main() {
   t.first_bad_offset = 0;
   Status s = start_all(t);
   if (s == Status::ok) {
-    s = machine.workload.run();
+    s = t.copy.active ? machine.copier.run() : machine.workload.run();
     if (t.use_cqe && s == Status::ok) machine.queued_disk.stop();
     if (t.soft_queue == SoftQueue::software && s == Status::ok) machine.software_queue.stop();
   }

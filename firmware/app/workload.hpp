@@ -3,8 +3,10 @@
 // place, as in fio); random jobs visit each block once per pass unless norandommap. A verify job stamps what
 // it writes and reads all of it back afterwards, the stamp's generation being the pass; with verify the
 // random order is the same in every pass, so that the last writer of every block is known, and norandommap is
-// ignored. Phases: a job starts when all jobs of lower phases have ended; jobs of a phase that stop together
-// submit nothing more once the first of them has done its work. A read job with verify checks stamps of any generation. An fsync blocks its job, as the system
+// ignored. A read job with verify checks stamps of any generation. A buffered job makes its calls through the page cache
+// (firmware/os), one at a time; other jobs' direct I/O to the same place does not see what is cached. Phases: a job
+// starts when all jobs of lower phases have ended; jobs of a phase that stop together submit nothing more once the first
+// of them has done its work. An fsync blocks its job, as the system
 // call does, and is a no-op while the cache is off.
 #pragma once
 
@@ -13,6 +15,7 @@
 #include "firmware/app/job_table.hpp"
 #include "firmware/app/status.hpp"
 #include "firmware/block/queue.hpp"
+#include "firmware/os/os_layer.hpp"
 
 namespace fw {
 
@@ -25,7 +28,8 @@ std::uint64_t job_block(const JobDef& def, std::uint64_t position);
 class Workload {
  public:
   /// Cuts the I/O buffers from the table's memory. Call after check_job of every job.
-  Status init(JobTable& table, RequestQueue& queue, bool cache_on);
+  /// The operating system's layer is set up when a job needs it.
+  Status init(JobTable& table, RequestQueue& queue, OsLayer& os, Pool& pool, bool cache_on);
   /// Runs all jobs to their end.
   Status run();
 
@@ -45,6 +49,9 @@ class Workload {
     std::uint32_t in_flight = 0;
     bool sync_due = false, sync_running = false, unsynced = false;
     std::uint32_t error = 0;
+    OsFile file;         ///< of a buffered job: the whole device
+    OsCall call;
+    Io* calling = nullptr;  ///< the I/O whose call is under way
   };
 
   bool step(Job& job);
@@ -58,6 +65,9 @@ class Workload {
   void submit_sync(Job& job, Io& io);
   Direction choose_direction(const Job& job) const;
   void submit(Job& job, Io& io);
+  Status start_os(Pool& pool);
+  void begin_call(Job& job, Io& io);
+  void end_call(Job& job);
   Io& free_io(Job& job);
   bool reap();
   void ended(Io& io);
@@ -65,6 +75,7 @@ class Workload {
 
   JobTable* table_ = nullptr;
   RequestQueue* queue_ = nullptr;
+  OsLayer* os_ = nullptr;
   bool cache_on_ = false;
   PageAllocator pages_;
   std::array<Job, kMaxJobs> jobs_{};

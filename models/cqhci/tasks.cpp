@@ -198,6 +198,7 @@ DataEngine::Job Cqhci::job(unsigned tag) {
 void Cqhci::data_complete(NodeId last) {
   const auto tag = static_cast<unsigned>(data_tag_);
   data_tag_ = -1;
+  data_end_ = sc_time_stamp();
   cbc_open_ = false;
   Task& t = tasks_[tag];
   t.stage = Stage::done;
