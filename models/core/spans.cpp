@@ -36,6 +36,7 @@ void SpanRecorder::request_issue(std::uint32_t id, unsigned tag, sc_time now) {
   Timeline& t = it->second;
   charge(t, t.phase == Phase::queued ? Span::queue_wait : Span::driver_complete, now);
   t.phase = Phase::submitting;
+  if (tagged_[t.tag] == &t) tagged_[t.tag] = nullptr;  // sent again under another tag
   t.tag = tag;
   tagged_[tag] = &t;
   if (std::find(on_cpu_.begin(), on_cpu_.end(), &t) == on_cpu_.end()) on_cpu_.push_back(&t);
