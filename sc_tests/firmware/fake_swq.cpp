@@ -83,16 +83,18 @@ void Swq::start(unsigned index, std::uint32_t arg) {
   lba_ = executes(index) ? tasks_[task_].lba : arg;
   if (executes(index)) executed.push_back(task_);
   moving_ = card_busy_ = true;
+  fate_ = Fate::good;
+  if (executes(index) && fate) fate_ = fate(task_);
+  if (ordinary(index) && board_.data_crc_fault && board_.data_crc_fault(index, arg)) fate_ = Fate::data_crc;
   board_.put(state_register(), 4, board_.get(state_register(), 4) | kDatInhibit);
   if (!hold_data) move();
 }
 
 void Swq::move() {
-  const Fate f = fate && executes(index_) ? fate(task_) : Fate::good;
-  if (f == Fate::no_interrupt) return;
+  if (fate_ == Fate::no_interrupt) return;
   moving_ = false;
   board_.put(state_register(), 4, board_.get(state_register(), 4) & ~kDatInhibit);
-  if (f == Fate::data_crc) return board_.raise(vp::sdhci::kIntDataCrc);
+  if (fate_ == Fate::data_crc) return board_.raise(vp::sdhci::kIntDataCrc);
   const Task& t = tasks_[task_];
   const std::uint32_t count = board_.get(vp::find_register(vp::sdhci::kRegs, "BLOCK_COUNT")->offset, 2);
   if (executes(index_) && count != t.blocks) throw std::runtime_error("block count differs from the task's");
@@ -115,7 +117,7 @@ bool Swq::stop() {
 }
 
 bool Swq::idle() {
-  if (!moving_ || (fate && executes(index_) && fate(task_) == Fate::no_interrupt)) return false;
+  if (!moving_ || fate_ == Fate::no_interrupt) return false;
   move();
   return true;
 }

@@ -57,6 +57,7 @@ class Swq {
   std::array<Task, 32> tasks_{};
   int params_ = -1;  ///< CMD44's task until its CMD45
   bool moving_ = false, card_busy_ = false;
+  Fate fate_ = Fate::good;  ///< of the transfer under way
   unsigned index_ = 0, task_ = 0;
   std::uint32_t lba_ = 0;
 };

@@ -266,11 +266,7 @@ TEST_CASE("a transfer that never ends is timed out after request_timeout_ms and 
   JobTable& t = software(b, job(JobKind::read, 4096, 8 * 4096, 2));
   t.request_timeout_ms = 250;
   b.swq.hold_data = true;
-  unsigned executed = 0;
-  b.swq.fate = [&](unsigned) {
-    executed = static_cast<unsigned>(b.swq.executed.size());
-    return executed == 3 ? SwqFate::no_interrupt : SwqFate::good;
-  };
+  b.swq.fate = [&](unsigned) { return b.swq.executed.size() == 3 ? SwqFate::no_interrupt : SwqFate::good; };
   REQUIRE(fw::main() == 0);
   CHECK(t.errors == 0);
   CHECK(each_ended_once(b) == 8);
@@ -282,8 +278,8 @@ TEST_CASE("a transfer that never ends is timed out after request_timeout_ms and 
 TEST_CASE("a request that fails beside the queue too ends with its error, once, and the others go on") {
   Board b;
   JobTable& t = software(b, job(JobKind::read, 4096, 16 * 4096, 4));
-  b.swq.hold_data = false;
-  b.swq.fate = [&](unsigned task) { return task == 2 && b.swq.executed.size() < 4 ? SwqFate::data_crc : SwqFate::good; };
+  b.swq.hold_data = true;
+  b.swq.fate = [&](unsigned) { return b.swq.executed.size() == 3 ? SwqFate::data_crc : SwqFate::good; };
   b.data_crc_fault = [](unsigned index, std::uint32_t) { return index == 17 || index == 18; };
   REQUIRE(fw::main() == 0);
   CHECK(each_ended_once(b) == 16);
