@@ -1,6 +1,7 @@
 // Software command queueing: the driver works the device's queue itself.
 #include "firmware/app/main.hpp"
 #include "firmware/app/status.hpp"
+#include "firmware/mmc/host.hpp"
 #include "sc_tests/firmware/cqe_bench.hpp"
 
 using namespace cqe_test;
