@@ -199,7 +199,7 @@ std::vector<CounterRow> PlatformMachine::counters() const {
       {"emmc.tasks_executed", queue.executed},
       {"emmc.tasks_discarded", queue.discarded},
       {"emmc.tasks_most", queue.most},
-  };
+  });
   for (std::size_t i = 0; i < static_cast<std::size_t>(hal::Cost::count); ++i)
     rows.push_back({"cpu_time_ns." + cost_name(static_cast<hal::Cost>(i)), p.cpu.counters().cost_time[i].value() / 1000});
   for (unsigned i = 0; i < bus.by_index.size(); ++i)
