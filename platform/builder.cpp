@@ -24,6 +24,11 @@ void DriverParams::declare(ParamRegistry& r, const std::string& at) {
   r.add(at + ".base_clock_hz", base_clock_hz, "Hz", 0, 400000000, "clock the SoC gives the host; 0: from the capabilities");
   r.add(at + ".bus_width", bus_width, "lines", 0, 8, "data lines the board wires: 1, 4, 8; 0: as the capabilities say");
   r.add(at + ".cqe", cqe, "use the command queue engine; set by --cqe");
+  r.add(at + ".queue", queue, {"none", "software", "cqe", "hsq"}, "queueing the driver uses; set by --queue");
+  r.add(at + ".swq_depth", swq_depth, "tasks", 0, 32, "software queueing: tasks in the device; 0: as many as it holds");
+  r.add(at + ".swq_poll_us", swq_poll_us, "us", 0, 10000, "software queueing: from a QSR that shows nothing to the next");
+  r.add(at + ".hsq_depth", hsq_depth, "requests", 1, 8, "hsq: requests at the host");
+  r.add(at + ".hsq_write_depth", hsq_write_depth, "requests", 1, 8, "hsq: as many once two are writes of 4 KiB");
   r.add(at + ".cqe_cit", cqe_cit, "timer clocks", 0, 65535, "queue status poll interval the driver sets; 0: reset value");
   r.add(at + ".cqe_coalesce_count", cqe_coalesce_count, "tasks", 0, 31, "completions per interrupt; 0: each its own");
   r.add(at + ".cqe_coalesce_timeout", cqe_coalesce_timeout, "1024 timer clocks", 0, 127, "coalescing timeout");
@@ -136,6 +141,13 @@ void Platform::fill_job_table(const DriverParams& d) {
   if (d.base_clock_hz != 0) t.base_clock_hz = u32(d.base_clock_hz);
   t.bus_width = u32(d.bus_width);
   t.use_cqe = d.cqe;
+  t.soft_queue = d.queue == "software" ? fw::SoftQueue::software
+                 : d.queue == "hsq"    ? fw::SoftQueue::hsq
+                                       : fw::SoftQueue::none;
+  t.swq_depth = u32(d.swq_depth);
+  t.swq_poll_ns = static_cast<std::uint32_t>(d.swq_poll_us * 1000 + 0.5);
+  t.hsq_depth = u32(d.hsq_depth);
+  t.hsq_write_depth = u32(d.hsq_write_depth);
   t.cqe_cit = u32(d.cqe_cit);
   t.cq_coalesce_count = u32(d.cqe_coalesce_count);
   t.cq_coalesce_timeout = u32(d.cqe_coalesce_timeout);

@@ -56,6 +56,11 @@ struct DriverParams {
   std::uint64_t base_clock_hz = 0;           ///< 0: from the capabilities register
   std::uint64_t bus_width = 8;               ///< data lines the board wires; 0: as the capabilities say
   bool cqe = false;                          ///< command queue engine (--cqe)
+  std::string queue = "none";                ///< none, software, cqe, hsq (--queue)
+  std::uint64_t swq_depth = 0;               ///< software: tasks in the device; 0: as many as it holds
+  double swq_poll_us = 10;                   ///< software: from a QSR that shows nothing to the next, DAT idle
+  std::uint64_t hsq_depth = 2;               ///< Linux HSQ_NORMAL_DEPTH
+  std::uint64_t hsq_write_depth = 5;         ///< Linux HSQ_PERFORMANCE_DEPTH
   std::uint64_t cqe_cit = 0;                 ///< CQSSC1 idle timer; 0: its reset value
   std::uint64_t cqe_coalesce_count = 0;      ///< 0: one interrupt per task, as Linux
   std::uint64_t cqe_coalesce_timeout = 1;    ///< 1024 timer clocks each

@@ -55,6 +55,11 @@ const char* mode_name(std::uint32_t mode) {
   return mode < kNames.size() ? kNames[mode] : "unknown";
 }
 
+const char* queue_name(const fw::JobTable& table) {
+  if (table.use_cqe != 0) return "cqe";
+  return table.soft_queue == fw::SoftQueue::software ? "software" : table.soft_queue == fw::SoftQueue::hsq ? "hsq" : "none";
+}
+
 }  // namespace
 
 OutputChoice output_choice(const Options& options) {
@@ -119,6 +124,7 @@ Json RunSession::own_json(std::uint64_t failed_ios, std::uint64_t driver_errors)
   out["timing"] = options_.timing == TimingStyle::at ? "at" : "lt";
   out["cpu"] = options_.cpu;
   out["cqe"] = table.use_cqe != 0;
+  out["queue"] = queue_name(table);
   out["seed"] = options_.seed;
   out["simulated_ns"] = machine_.now().value() / 1000;
   out["card"] = {{"mode", mode_name(table.card_mode)},

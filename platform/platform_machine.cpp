@@ -5,6 +5,7 @@
 #include "platform/builder.hpp"
 #include "platform/embedded.hpp"
 #include "platform/payload_checker.hpp"
+#include "platform/queue_choice.hpp"
 #include "platform/session.hpp"
 
 namespace vp {
@@ -33,11 +34,12 @@ class PlatformMachine : public Machine, private CpuObserver {
 
   void build(const Options& options) override {
     context_.timing = options.timing;
-    if (options.cqe) config_.driver.cqe = *options.cqe;
+    choose_queue(options, config_);
     if (options.cpu != "native") throw InputError("--cpu=" + options.cpu + ": this version has only --cpu=native");
     config_.emmc.ext_csd_text = embedded_text(config_.emmc.ext_csd);
     context_.trace.set_root("platform");
     platform_ = std::make_unique<Platform>("platform", context_, config_);
+    check_queue(config_, platform_->emmc.ext_csd());
     image_ = options.image;
     if (image_) load_image();
     checker_ = std::make_unique<PayloadChecker>(

@@ -12,6 +12,7 @@
 #include "platform/progress.hpp"
 #include "platform/recorder.hpp"
 #include "platform/run_dd.hpp"
+#include "platform/run_iozone.hpp"
 #include "platform/run_scenario.hpp"
 
 namespace vp {
@@ -64,6 +65,8 @@ int dispatch(const Options& options, const MachineFactory& factory, const Config
       return run_fio(options, *factory(), source, streams);
     case Command::dd:
       return run_dd(options, *factory(), source, streams);
+    case Command::iozone:
+      return run_iozone(options, *factory(), source, streams);
   }
   return kInternalError;
 }

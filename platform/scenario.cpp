@@ -53,7 +53,7 @@ class Reader {
   Scenario read(const std::string& text) {
     const toml::value root = parse_text(scenario_.file, text);
     static const std::vector<std::string> kKeys = {
-        "description", "platform",   "part",  "timing",   "cqe",      "cpu",     "seed",
+        "description", "platform",   "part",  "timing",   "cqe",  "queue",    "cpu",     "seed",
         "workload",    "parameters", "sweep", "analysis", "measured", "outputs", "expect"};
     for (const auto& [key, value] : in_file_order(root)) {
       known(key, *value, "key", kKeys);
@@ -365,7 +365,7 @@ const Axis* Scenario::axis(const std::string& wanted) const {
 }
 
 const std::vector<std::string>& scenario_option_keys() {
-  static const std::vector<std::string> keys = {"platform", "part", "timing", "cqe", "cpu", "seed"};
+  static const std::vector<std::string> keys = {"platform", "part", "timing", "cqe", "queue", "cpu", "seed"};
   return keys;
 }
 

@@ -28,6 +28,7 @@ std::vector<Assignment> from_command_line(const Options& o) {
   if (o.part) add("part", *o.part);
   if (o.timing_given) add("timing", o.timing == TimingStyle::at ? "at" : "lt");
   if (o.cqe) add("cqe", *o.cqe ? "on" : "off");
+  if (o.queue) add("queue", *o.queue);
   if (o.cpu_given) add("cpu", o.cpu);
   if (o.seed_given) add("seed", fmt::format("{}", o.seed));
   for (const std::string& text : o.overrides) {
@@ -44,11 +45,19 @@ std::string option_text(const Assignment& a) {
   throw InputError(fmt::format("{}cqe = {}: write true or false", a.where, a.text));
 }
 
+/// `cqe` and `queue` say the same: the later one counts.
+bool replaced(const std::string& key, const std::vector<Assignment>& set) {
+  if (key != "cqe" && key != "queue") return false;
+  const auto last = std::find_if(set.rbegin(), set.rend(),
+                                 [](const Assignment& a) { return a.key == "cqe" || a.key == "queue"; });
+  return last != set.rend() && last->key != key;
+}
+
 std::vector<std::string> command_line(const Point& p) {
   std::vector<std::string> words = {p.tool, "--quiet"};
   for (const std::string& key : scenario_option_keys())
     for (auto a = p.set.rbegin(); a != p.set.rend(); ++a)
-      if (a->key == key) {
+      if (a->key == key && !replaced(key, p.set)) {
         words.push_back(fmt::format("--{}={}", key, option_text(*a)));
         break;
       }

@@ -8,7 +8,7 @@ namespace fw {
 
 inline constexpr std::uint64_t kJobTableAddress = 0x4000'1000;
 inline constexpr std::uint32_t kJobTableMagic = 0x4A4F'4231;  // "JOB1"
-inline constexpr unsigned kMaxJobs = 64;
+inline constexpr unsigned kMaxJobs = 256;
 
 enum class JobKind : std::uint32_t { read, write, randread, randwrite, rw, randrw };
 
@@ -26,7 +26,17 @@ struct JobDef {
   std::uint32_t fsync_every;       ///< 0: never; n: a cache flush after every n writes
   std::uint32_t verify;            ///< 1: write stamped blocks; read them back and check (reads check stamps)
   std::uint32_t norandommap;       ///< 1: random offsets may repeat; 0: each block once per pass
+  std::uint32_t phase;             ///< the job starts when all jobs of lower phases have ended
+  std::uint32_t stop_together;     ///< 1: it stops when the first such job of its phase has done its work
+  std::uint32_t end_sync;          ///< 1: a cache flush at the job's end when it has written
   std::uint32_t buffered;          ///< 1: through the page cache (firmware/os), one call at a time: iodepth 1
+};
+
+/// Queueing by the driver, without an engine in the host.
+enum class SoftQueue : std::uint32_t {
+  none,
+  software,  ///< the device's task queue: the driver sends CMD44, CMD45, CMD13 and CMD46 or CMD47 itself
+  hsq,       ///< the host's: the next request waits, prepared, and is sent from the interrupt of the one before it
 };
 
 enum class FileSystem : std::uint32_t { none, ext2, ext4 };
@@ -143,6 +153,12 @@ struct JobTable {
   std::uint32_t dw_extended_tmout; ///< 1: TMOUT bits 10:8 multiply the data timeout
   std::uint32_t dw_poll_busy;      ///< 1: busy is polled even where the host has a busy-clear interrupt
   std::uint32_t dw_software_stop;  ///< 1: CMD12 of an open-ended transfer by the driver, not by the host
+  // queueing by the driver, without use_cqe; refused with its own Status when host or device cannot
+  SoftQueue soft_queue;
+  std::uint32_t swq_depth;         ///< software: most tasks in the device; 0: as many as it holds
+  std::uint32_t swq_poll_ns;       ///< software: from a QSR that shows nothing to the next one while DAT is idle
+  std::uint32_t hsq_depth;         ///< hsq: requests at the driver, 1 to 8; 0: 2
+  std::uint32_t hsq_write_depth;   ///< hsq: as many once two are writes of 4 KiB; 0: 5
   OsConfig os;
   CopyDef copy;
   JobDef jobs[kMaxJobs];

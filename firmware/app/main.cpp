@@ -6,6 +6,8 @@
 #include "firmware/app/pool.hpp"
 #include "firmware/app/workload.hpp"
 #include "firmware/block/cqe_disk.hpp"
+#include "firmware/block/hsq_disk.hpp"
+#include "firmware/block/swq_disk.hpp"
 #include "firmware/drivers/cqhci_hw.hpp"
 #include "firmware/drivers/dwmmc.hpp"
 #include "firmware/drivers/hsmmc.hpp"
@@ -36,6 +38,8 @@ struct Machine {
   MmcDisk disk;
   Cqhci engine;
   CqeDisk queued_disk;
+  SwqDisk software_queue;
+  HsqDisk host_queue;
   RequestQueue queue;
   OsLayer os;
   Workload workload;
@@ -63,6 +67,9 @@ Status check_table(const JobTable& t) {
                                          t.hs_tx_channel > 31 || t.hs_max_linked > HsmmcDma::kMaxLinked))
     return Status::bad_job;
   if (t.card_kind > CardKind::sd) return Status::bad_job;
+  if (t.soft_queue > SoftQueue::hsq || (t.use_cqe && t.soft_queue != SoftQueue::none) || t.swq_depth > 32 ||
+      t.hsq_depth > HsqDisk::kMaxDepth || t.hsq_write_depth > HsqDisk::kMaxDepth)
+    return Status::bad_job;
   if (t.max_mode > static_cast<std::uint32_t>(CardMode::hs400es)) return Status::bad_job;
   const QueueLimits limits{t.max_segs, t.max_seg_bytes, t.max_req_bytes, t.max_blk_count};
   if (!limits.valid()) return Status::bad_limits;
@@ -257,6 +264,46 @@ Status start_queueing(const JobTable& t, Pool& pool, const QueueLimits& limits) 
   return machine.queued_disk.start() ? Status::ok : Status::cqe_failed;
 }
 
+/// The device's queue without an engine.
+Status start_software_queue(const JobTable& t, const QueueLimits& limits) {
+  if (!machine.host->tells_listener() || !machine.host->can_run_beside()) return Status::no_queue_host;
+  const std::uint32_t depth = machine.card.info().queue_depth;
+  if (depth < kLeastDepth) return Status::no_cqe_card;
+  SwqDiskConfig c;
+  c.depth = t.swq_depth && t.swq_depth < depth ? t.swq_depth : depth;
+  c.max_seg_bytes = limits.max_seg_bytes;
+  c.poll_ns = t.swq_poll_ns;
+  c.request_timeout_ms = t.request_timeout_ms ? t.request_timeout_ms : kDefaultTimeoutMs;
+  machine.software_queue.init(*machine.host, machine.card, machine.disk, c);
+  if (!machine.software_queue.start()) return Status::swq_failed;
+  machine.queue.init(machine.software_queue, limits);
+  return Status::ok;
+}
+
+Status start_host_queue(const JobTable& t, const QueueLimits& limits) {
+  if (!machine.host->tells_listener()) return Status::no_queue_host;
+  HsqDiskConfig c;
+  if (t.hsq_depth) c.depth = t.hsq_depth;
+  if (t.hsq_write_depth) c.write_depth = t.hsq_write_depth;
+  c.max_seg_bytes = limits.max_seg_bytes;
+  machine.host_queue.init(*machine.host, machine.card, machine.disk, c);
+  machine.queue.init(machine.host_queue, limits);
+  return Status::ok;
+}
+
+/// Puts the request queue on the back end the table asks for.
+Status start_queue(const JobTable& t, Pool& pool, const QueueLimits& limits) {
+  if (t.soft_queue == SoftQueue::software) return start_software_queue(t, limits);
+  if (t.soft_queue == SoftQueue::hsq) return start_host_queue(t, limits);
+  if (!t.use_cqe) {
+    machine.queue.init(machine.disk, limits);
+    return Status::ok;
+  }
+  if (const Status s = start_queueing(t, pool, limits); s != Status::ok) return s;
+  machine.queue.init(machine.queued_disk, limits);
+  return Status::ok;
+}
+
 Status start_all(JobTable& t) {
   Pool pool(t.pool_base, t.pool_bytes);
   machine.intc = Intc(t.intc_base);
@@ -276,12 +323,7 @@ Status start_all(JobTable& t) {
   disk.max_seg_bytes = limits.max_seg_bytes;
   disk.use_cmd23 = machine.card.info().cmd23;
   machine.disk.init(*machine.host, machine.card, disk);
-  if (t.use_cqe) {
-    if (const Status s = start_queueing(t, pool, limits); s != Status::ok) return s;
-    machine.queue.init(machine.queued_disk, limits);
-  } else {
-    machine.queue.init(machine.disk, limits);
-  }
+  if (const Status s = start_queue(t, pool, limits); s != Status::ok) return s;
   if (t.copy.active) return machine.copier.init(t, machine.queue, machine.os, pool, machine.card.cache_on());
   return machine.workload.init(t, machine.queue, machine.os, pool, machine.card.cache_on());
 }
@@ -298,6 +340,7 @@ int main() {
   if (s == Status::ok) {
     s = t.copy.active ? machine.copier.run() : machine.workload.run();
     if (t.use_cqe && s == Status::ok) machine.queued_disk.stop();
+    if (t.soft_queue == SoftQueue::software && s == Status::ok) machine.software_queue.stop();
   }
   if (s == Status::ok) t.done = 1;
   return static_cast<int>(s);

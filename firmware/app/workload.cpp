@@ -91,9 +91,7 @@ Status Workload::start_os(Pool& pool) {
 }
 
 Status Workload::run() {
-  const std::uint64_t start = hal::now_ns();
-  for (std::uint32_t i = 0; i < table_->job_count; ++i)
-    jobs_[i].end_ns = jobs_[i].def->runtime_ns ? start + jobs_[i].def->runtime_ns : kNever;
+  next_phase();
   while (running_) {
     bool progress = false;
     for (std::uint32_t i = 0; i < table_->job_count; ++i) progress |= step(jobs_[i]);
@@ -108,15 +106,31 @@ Status Workload::run() {
     if (queue_->pending()) continue;
     const std::uint64_t deadline = queue_->deadline_ns();
     if (deadline == kNever) return Status::stuck;
-    wait_until([this] { return queue_->pending(); }, deadline);
+    wait_until([this, deadline] { return queue_->must_look(deadline); }, deadline);
   }
   if (os_->ready()) os_->report();
   return Status::ok;
 }
 
+/// Lets the jobs of the lowest phase that has not ended start.
+void Workload::next_phase() {
+  const std::uint64_t start = hal::now_ns();
+  phase_ = ~0u;
+  phase_stops_ = false;
+  for (std::uint32_t i = 0; i < table_->job_count; ++i)
+    if (jobs_[i].phase != Phase::done && jobs_[i].def->phase < phase_) phase_ = jobs_[i].def->phase;
+  running_in_phase_ = 0;
+  for (std::uint32_t i = 0; i < table_->job_count; ++i) {
+    Job& job = jobs_[i];
+    if (job.def->phase != phase_) continue;
+    ++running_in_phase_;
+    job.end_ns = job.def->runtime_ns ? start + job.def->runtime_ns : kNever;
+  }
+}
+
 /// Submits until the job is full, then lets the others in. True when anything was done.
 bool Workload::step(Job& job) {
-  if (job.phase == Phase::done) return false;
+  if (job.phase == Phase::done || job.def->phase != phase_) return false;
   bool progress = false;
   if (job.calling && os_->advance(job.call)) {
     end_call(job);
@@ -128,7 +142,10 @@ bool Workload::step(Job& job) {
     if (job.def->buffered) break;  // a call that the cache serves ends at once: the others have their turn
   }
   if (job.in_flight == 0 && !job.sync_due && !more(job)) {
-    end_phase(job);
+    if (job.def->end_sync && job.unsynced)
+      job.sync_due = true;
+    else
+      end_phase(job);
     progress = true;
   }
   return progress;
@@ -137,6 +154,7 @@ bool Workload::step(Job& job) {
 bool Workload::more(const Job& job) const {
   if (job.phase == Phase::verify) return job.verify_next < job.verify_end;
   if (job.phase == Phase::done || hal::now_ns() >= job.end_ns) return false;
+  if (phase_stops_ && job.def->stop_together) return false;
   return job.def->time_based || job.issued < job.total;
 }
 
@@ -148,9 +166,15 @@ void Workload::end_phase(Job& job) {
     job.verify_end = written;
     return;
   }
+  job_ended(job);
+}
+
+void Workload::job_ended(Job& job) {
   job.phase = Phase::done;
+  if (job.def->stop_together) phase_stops_ = true;
   --running_;
   hal::event(hal::Event::job_done, job.id, job.error);
+  if (--running_in_phase_ == 0 && running_) next_phase();
 }
 
 Io& Workload::free_io(Job& job) {
@@ -200,6 +224,7 @@ void Workload::submit_access(Job& job, Io& io) {
     io.check = true;
     io.generation = kAnyGeneration;
   }
+  job.unsynced |= write;
   if (write && d.fsync_every && ++job.writes_since_sync == d.fsync_every) {
     job.writes_since_sync = 0;
     job.sync_due = true;
@@ -219,7 +244,7 @@ void Workload::submit_verify(Job& job, Io& io) {
 }
 
 void Workload::submit_sync(Job& job, Io& io) {
-  job.sync_due = false;
+  job.sync_due = job.unsynced = false;
   job.sync_running = true;
   io.direction = Direction::sync;
   io.offset = io.bytes = 0;

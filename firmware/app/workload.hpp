@@ -4,7 +4,9 @@
 // it writes and reads all of it back afterwards, the stamp's generation being the pass; with verify the
 // random order is the same in every pass, so that the last writer of every block is known, and norandommap is
 // ignored. A read job with verify checks stamps of any generation. A buffered job makes its calls through the page cache
-// (firmware/os), one at a time; other jobs' direct I/O to the same place does not see what is cached. An fsync blocks its job, as the system
+// (firmware/os), one at a time; other jobs' direct I/O to the same place does not see what is cached. Phases: a job
+// starts when all jobs of lower phases have ended; jobs of a phase that stop together submit nothing more once the first
+// of them has done its work. An fsync blocks its job, as the system
 // call does, and is a no-op while the cache is off.
 #pragma once
 
@@ -45,7 +47,7 @@ class Workload {
     std::uint64_t verify_next = 0, verify_end = 0;
     std::uint32_t writes_since_sync = 0;
     std::uint32_t in_flight = 0;
-    bool sync_due = false, sync_running = false;
+    bool sync_due = false, sync_running = false, unsynced = false;
     std::uint32_t error = 0;
     OsFile file;         ///< of a buffered job: the whole device
     OsCall call;
@@ -55,6 +57,8 @@ class Workload {
   bool step(Job& job);
   bool more(const Job& job) const;
   void end_phase(Job& job);
+  void job_ended(Job& job);
+  void next_phase();
   bool submit_next(Job& job);
   void submit_access(Job& job, Io& io);
   void submit_verify(Job& job, Io& io);
@@ -77,6 +81,9 @@ class Workload {
   std::array<Job, kMaxJobs> jobs_{};
   std::array<Io, kMaxIos> ios_{};
   unsigned running_ = 0;
+  std::uint32_t phase_ = 0;        ///< of the jobs that run
+  unsigned running_in_phase_ = 0;
+  bool phase_stops_ = false;       ///< one of those that stop together has ended
 };
 
 }  // namespace fw

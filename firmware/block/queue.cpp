@@ -107,7 +107,7 @@ void RequestQueue::map(Request& r) {
 void RequestQueue::issue(Request& r) {
   hal::event(hal::Event::request_issue, r.slot, backend_->tag(r));
   hal::cost(hal::Cost::request_prep);
-  map(r);
+  if (!backend_->maps_itself()) map(r);
   ++in_flight_;
   backend_->issue(r);
 }

@@ -57,13 +57,19 @@ struct Request {
   MmcError error = MmcError::none;
 };
 
+/// Tags that are not a task's: at the hardware without one, and held by a back end until the hardware is free (it
+/// announces the request again then).
+inline constexpr std::uint32_t kNoTag = 32, kHeldTag = 33;
+
 /// Carries requests out. The queue keeps at most max_in_flight() of them here; each is reported once by
 /// take_finished(). A command-queue engine is another implementation with a larger number.
 class BlockBackend {
  public:
   virtual unsigned max_in_flight() const = 0;
-  /// Hardware tag for the instruments; 32: not queued.
+  /// Hardware tag for the instruments, kNoTag or kHeldTag.
   virtual std::uint32_t tag(const Request& r) const = 0;
+  /// True: issue() maps a request that is not mapped yet, when it suits; false: it comes mapped.
+  virtual bool maps_itself() const { return false; }
   virtual void issue(Request& r) = 0;
   /// Work outside the interrupt handler: completion, status polls, recovery. Call when woken.
   virtual void service() = 0;

@@ -78,7 +78,8 @@ enum class Event : std::uint8_t {
   io_submitted,   ///< id = I/O slot: submission returned to the caller (end of slat)
   io_end,         ///< id = I/O slot, a = 0 or an error code
   request_begin,  ///< id = request slot, a = I/O slot << 32 | is_write, b = lba, c = bytes: inserted in the queue
-  request_issue,  ///< id = request slot, a = hardware tag (32 = not queued)
+  request_issue,  ///< id = request slot, a = hardware tag (32 = not queued, 33 = held by the
+                  ///< driver: the event comes again when the hardware gets the request)
   request_end,    ///< id = request slot, a = 0 or an error code
   request_buffer, ///< id = request slot, a = bus address, b = bytes: one segment of the request, before request_issue
   job_done,       ///< id = job, a = error code

@@ -199,7 +199,7 @@ bool OsLayer::run_once() {
   if (!queue_->pending()) {
     const std::uint64_t deadline = queue_->deadline_ns();
     if (deadline == kNever) return false;
-    wait_until([this] { return queue_->pending(); }, deadline);
+    wait_until([this, deadline] { return queue_->must_look(deadline); }, deadline);
   }
   queue_->service();
   return true;
