@@ -10,7 +10,7 @@ using namespace memory_map;
 
 void DriverParams::declare(ParamRegistry& r, const std::string& at) {
   r.add(at + ".max_segs", max_segs, "segments", 1, 4096, "segments per request");
-  r.add(at + ".max_seg_bytes", max_seg_bytes, "B", 512, 4 << 20, "bytes per segment");
+  r.add(at + ".max_seg_bytes", max_seg_bytes, "B", 512, 64 << 20, "bytes per segment");
   r.add(at + ".max_req_bytes", max_req_bytes, "B", 512, 64 << 20, "bytes per request");
   r.add(at + ".max_blk_count", max_blk_count, "blocks", 1, 65535, "blocks per request");
   r.add(at + ".split_128m", split_128m, "the driver splits descriptors at 128 MiB multiples");
@@ -24,6 +24,11 @@ void DriverParams::declare(ParamRegistry& r, const std::string& at) {
   r.add(at + ".base_clock_hz", base_clock_hz, "Hz", 0, 400000000, "clock the SoC gives the host; 0: from the capabilities");
   r.add(at + ".bus_width", bus_width, "lines", 0, 8, "data lines the board wires: 1, 4, 8; 0: as the capabilities say");
   r.add(at + ".cqe", cqe, "use the command queue engine; set by --cqe");
+  r.add(at + ".queue", queue, {"none", "software", "cqe", "hsq"}, "queueing the driver uses; set by --queue");
+  r.add(at + ".swq_depth", swq_depth, "tasks", 0, 32, "software queueing: tasks in the device; 0: as many as it holds");
+  r.add(at + ".swq_poll_us", swq_poll_us, "us", 0, 10000, "software queueing: from a QSR that shows nothing to the next");
+  r.add(at + ".hsq_depth", hsq_depth, "requests", 1, 8, "hsq: requests at the host");
+  r.add(at + ".hsq_write_depth", hsq_write_depth, "requests", 1, 8, "hsq: as many once two are writes of 4 KiB");
   r.add(at + ".cqe_cit", cqe_cit, "timer clocks", 0, 65535, "queue status poll interval the driver sets; 0: reset value");
   r.add(at + ".cqe_coalesce_count", cqe_coalesce_count, "tasks", 0, 31, "completions per interrupt; 0: each its own");
   r.add(at + ".cqe_coalesce_timeout", cqe_coalesce_timeout, "1024 timer clocks", 0, 127, "coalescing timeout");
@@ -43,21 +48,29 @@ void CheckParams::declare(ParamRegistry& r, const std::string& at) {
 }
 
 void PlatformConfig::declare(ParamRegistry& r) {
-  r.add("platform.host", host, {"sdhci"}, "host controller");
+  r.add("platform.host", host, {"sdhci", "dwmmc", "hsmmc"}, "host controller");
   r.add("axi.clock_hz", axi_clock_hz, "Hz", 1e6, 2e9, "AXI clock");
   interconnect.declare(r, "axi");
   dram.declare(r, "dram");
   sram.declare(r, "sram");
   mmc_bus.declare(r, "mmc_bus");
   sdhci.declare(r, "sdhci");
+  dwmmc.declare(r, "dwmmc");
+  dwmmc_driver.declare(r, "dwmmc");
   r.add("cqhci.present", cqe_present, "the host has a command queue engine");
   cqhci.declare(r, "cqhci");
+  hsmmc.declare(r, "hsmmc");
+  hsmmc_driver.declare(r, "hsmmc");
+  dma.declare(r, "dma");
+  r.add("platform.card", card, {"emmc", "sd"}, "the device: an eMMC or an SD memory card");
+  sd_card.declare(r, "sd_card");
   emmc.declare(r, "emmc");
   nand.declare(r, "nand");
   cpu.declare(r, "cpu");
   intc.declare(r, "intc");
   timer.declare(r, "timer");
   driver.declare(r, "driver");
+  os.declare(r, "os");
   check.declare(r, "check");
 }
 
@@ -68,13 +81,14 @@ Platform::Platform(sc_core::sc_module_name module_name, Context& ctx, const Plat
       dram("dram", axi_clock, c.dram),
       sram("sram", axi_clock, c.sram),
       mmc_bus("mmc_bus", ctx, c.mmc_bus),
-      emmc("emmc", ctx, c.emmc, c.nand),
-      host(make_host(ctx, axi_clock, mmc_bus, emmc, c)),
+      card(make_card(ctx, c)),
+      host(make_host(ctx, axi_clock, mmc_bus, card->card(), c)),
       cpu("cpu", ctx, c.cpu, [] { return fw::main(); }),
       intc("intc", ctx, axi_clock, c.intc),
       timer("timer", ctx, axi_clock, c.timer) {
   wire(c.sram.size);
   fill_job_table(c.driver);
+  c.os.fill(table_->os, c.driver.page_bytes);
 }
 
 void Platform::wire(std::uint64_t sram_bytes) {
@@ -119,14 +133,21 @@ void Platform::fill_job_table(const DriverParams& d) {
   table_ = new (at) fw::JobTable{};
   fw::JobTable& t = *table_;
   t.magic = fw::kJobTableMagic;
-  host->describe(t);
+  t.card_kind = card->kind();
   t.intc_base = kIntc;
   t.timer_base = kTimer;
   t.max_mode = choice(d.max_mode, {"legacy", "hs52", "ddr52", "hs200", "hs400", "hs400es"});
   t.max_clock_hz = u32(d.max_clock_hz);
-  t.base_clock_hz = u32(d.base_clock_hz);
+  if (d.base_clock_hz != 0) t.base_clock_hz = u32(d.base_clock_hz);
   t.bus_width = u32(d.bus_width);
   t.use_cqe = d.cqe;
+  t.soft_queue = d.queue == "software" ? fw::SoftQueue::software
+                 : d.queue == "hsq"    ? fw::SoftQueue::hsq
+                                       : fw::SoftQueue::none;
+  t.swq_depth = u32(d.swq_depth);
+  t.swq_poll_ns = static_cast<std::uint32_t>(d.swq_poll_us * 1000 + 0.5);
+  t.hsq_depth = u32(d.hsq_depth);
+  t.hsq_write_depth = u32(d.hsq_write_depth);
   t.cqe_cit = u32(d.cqe_cit);
   t.cq_coalesce_count = u32(d.cqe_coalesce_count);
   t.cq_coalesce_timeout = u32(d.cqe_coalesce_timeout);
@@ -149,6 +170,7 @@ void Platform::fill_job_table(const DriverParams& d) {
   t.contiguity_pages = u32(d.contiguity_pages);
   t.run_stride = d.run_stride;
   t.buffer_byte_offset = u32(d.buffer_byte_offset);
+  host->describe(t);  // last: what this host alone knows replaces what was said of hosts in general
 }
 
 }  // namespace vp

@@ -30,8 +30,10 @@ po::options_description platform_options() {
   d.add_options()
     ("platform", po::value<std::string>()->value_name("PRESET"), "a preset (emmc-vp list), or the path of a TOML file")
     ("part", po::value<std::string>()->value_name("PART"), "a device part (emmc-vp list); as the preset says when not given")
-    ("cqe", po::value<std::string>()->value_name("on|off"), "command queueing; as the preset says when not given")
+    ("queue", po::value<std::string>()->value_name("MODE"), "none, software (the driver works the device's queue), cqe (the host's engine), hsq (two requests at the host); as the preset says when not given")
+    ("cqe", po::value<std::string>()->value_name("on|off"), "the same as --queue=cqe or --queue=none")
     ("timing", po::value<std::string>()->value_name("at|lt"), "at: non-blocking, contention by event (default); lt: fast")
+    ("page-size", po::value<std::string>()->value_name("4K|16K|64K"), "memory page: the same as -p driver.page_bytes")
     ("cpu", po::value<std::string>()->value_name("native|rv64"), "the core that runs the firmware")
     ("param,p", po::value<std::vector<std::string>>()->composing()->value_name("KEY=VALUE"), "sets a parameter (emmc-vp params); the last one wins")
     ("output-format", po::value<std::string>()->value_name("normal|json"), "of the report")
@@ -140,7 +142,8 @@ Command command_of(const std::vector<std::string>& positional) {
   if (std::find(commands().begin(), commands().end(), name) == commands().end())
     throw InputError(fmt::format("emmc-vp: unknown command '{}': did you mean '{}'?", name,
                                  nearest_word(name, commands())));
-  if (name != "fio" && name != "run" && name != "validate" && name != "params" && name != "list")
+  if (name != "fio" && name != "dd" && name != "iozone" && name != "run" && name != "validate" &&
+      name != "params" && name != "list")
     throw InputError(fmt::format("emmc-vp {}: not in this version yet: use emmc-vp fio", name));
   if (name == "run" && positional.size() != 2)
     throw InputError("emmc-vp run: name one scenario: a name of emmc-vp list, or a TOML file");
@@ -151,6 +154,8 @@ Command command_of(const std::vector<std::string>& positional) {
                                  positional[1]));
   if (name == "run") return Command::run;
   if (name == "validate") return Command::validate;
+  if (name == "iozone") return Command::iozone;
+  if (name == "dd") return Command::dd;
   return name == "fio" ? Command::fio : name == "params" ? Command::params : Command::list;
 }
 
@@ -162,6 +167,9 @@ void read_choices(const po::variables_map& map, Options& o) {
   o.cpu_given = map.count("cpu") != 0;
   o.seed_given = map.count("seed") != 0;
   if (map.count("cqe")) o.cqe = choice(map, "cqe", {"on", "off"}) == "on";
+  if (map.count("queue")) o.queue = choice(map, "queue", {"none", "software", "cqe", "hsq"});
+  if (o.queue && o.cqe && *o.queue != (*o.cqe ? "cqe" : "none"))
+    bad_option("queue", *o.queue, fmt::format("contradicts --cqe={}: leave one of them out", *o.cqe ? "on" : "off"));
   if (map.count("timing"))
     o.timing = choice(map, "timing", {"at", "lt"}) == "at" ? TimingStyle::at : TimingStyle::lt;
   if (map.count("cpu")) o.cpu = choice(map, "cpu", {"native", "rv64"});
@@ -175,6 +183,8 @@ void read_choices(const po::variables_map& map, Options& o) {
   if (map.count("vcd-window")) o.vcd_window = parse_window(map["vcd-window"].as<std::string>());
   if (o.vcd_window && !map.count("vcd"))
     bad_option("vcd-window", map["vcd-window"].as<std::string>(), "needs --vcd=FILE to write to");
+  if (map.count("page-size"))  // before the -p: the last one wins
+    o.overrides.insert(o.overrides.begin(), "driver.page_bytes=" + map["page-size"].as<std::string>());
   if (o.cpu == "rv64") bad_option("cpu", "rv64", "not in this version yet: use --cpu=native");
 }
 
@@ -234,7 +244,7 @@ Options parse_options(const std::vector<std::string>& args) {
   read_sweep(map, positional, o);
   o.explain = map["explain"].as<bool>();
   o.quiet = map["quiet"].as<bool>();
-  if (o.command != Command::fio && !o.rest.empty())
+  if (o.command != Command::fio && o.command != Command::dd && o.command != Command::iozone && !o.rest.empty())
     throw InputError(fmt::format("emmc-vp {}: takes nothing after --: leave '{}' out", positional.front(),
                                  o.rest.front()));
   return o;
@@ -246,11 +256,13 @@ std::string help_text() {
   return fmt::format(
       "emmc-vp: a virtual eMMC subsystem that says where each microsecond goes\n\n"
       "  emmc-vp fio [platform options] -- <fio options or job file>\n"
+      "  emmc-vp dd [platform options] -- <dd operands, e.g. if=/dev/zero of=f bs=1M count=500 oflag=sync>\n"
+      "  emmc-vp iozone [platform options] -- -s 8192k -r 4k -i 0 -i 1 -i 2 -i 8 -I -t 4   its throughput mode\n"
       "  emmc-vp run SCENARIO [platform options] [--jobs=N] [--only=AXIS=VALUE]   a sweep, one table\n"
       "  emmc-vp validate [SEED] [--jobs=N]                  the measured tables beside the model's\n"
       "  emmc-vp params [--platform=PRESET] [-p KEY=VALUE]   every parameter: value, unit, range, origin\n"
       "  emmc-vp list                                        presets, device parts, scenarios\n\n"
-      "dd, iozone and decode are not in this version yet.\n\n"
+      "decode is not in this version yet.\n\n"
       "{}\n"
       "exit status: 0 good; 1 internal error; 2 bad input; 3 a hardware rule was broken (a finding); 4 data "
       "mismatch\n",

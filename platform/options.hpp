@@ -15,7 +15,7 @@
 
 namespace vp {
 
-enum class Command : std::uint8_t { help, version, fio, run, validate, params, list };
+enum class Command : std::uint8_t { help, version, fio, dd, iozone, run, validate, params, list };
 enum class OutputFormat : std::uint8_t { normal, json };
 
 /// --vcd-window=requests:A..B (both included, counted from 0) or time:10us..20us.
@@ -28,7 +28,8 @@ struct Options {
   Command command = Command::help;
   std::string platform = "generic";  ///< a preset's name, or the path of a TOML file
   std::optional<std::string> part;   ///< not given: as the preset says
-  std::optional<bool> cqe;           ///< not given: as the preset says
+  std::optional<bool> cqe;           ///< --cqe as given: on is --queue=cqe, off is --queue=none
+  std::optional<std::string> queue;  ///< none, software, cqe, hsq; not given: as --cqe, or the preset, says
   TimingStyle timing = TimingStyle::at;
   std::string cpu = "native";
   std::vector<std::string> overrides;  ///< "key=value", in order

@@ -21,6 +21,7 @@ void refuse_what_the_rows_say(const Options& o) {
   if (o.platform_given) refuse("platform");
   if (o.part) refuse("part");
   if (o.cqe) refuse("cqe");
+  if (o.queue) refuse("queue");
   if (o.vcd) refuse("vcd");
   if (o.image) refuse("image");
   if (o.explain) refuse("explain");

@@ -53,7 +53,7 @@ class Reader {
   Scenario read(const std::string& text) {
     const toml::value root = parse_text(scenario_.file, text);
     static const std::vector<std::string> kKeys = {
-        "description", "platform",   "part",  "timing",   "cqe",      "cpu",     "seed",
+        "description", "platform",   "part",  "timing",   "cqe",  "queue",    "cpu",     "seed",
         "workload",    "parameters", "sweep", "analysis", "measured", "outputs", "expect"};
     for (const auto& [key, value] : in_file_order(root)) {
       known(key, *value, "key", kKeys);
@@ -61,7 +61,7 @@ class Reader {
     }
     if (scenario_.workload.empty())
       throw InputError(scenario_.file +
-                       ": workload: missing: give fio's options as a [workload] table or a string");
+                       ": workload: missing: give fio's options as a [workload] table or a string, or dd's as a string");
     check_references();
     return std::move(scenario_);
   }
@@ -177,6 +177,10 @@ class Reader {
     scenario_.workload_where = at(v);
     if (v.is_string()) {
       scenario_.workload = split(v);
+      std::vector<std::string>& words = scenario_.workload;
+      if (words.empty() || (words.front() != "fio" && words.front() != "dd")) return;
+      scenario_.tool = words.front();
+      words.erase(words.begin());
     } else {
       for (const auto& [key, value] : in_file_order(table(v, "workload"))) {
         const std::string text = scalar(*value, "workload." + key);
@@ -195,7 +199,7 @@ class Reader {
     }
   }
 
-  /// Words of a pasted command line; quotes hold a word together, a leading `fio` is left out.
+  /// Words of a pasted command line; quotes hold a word together.
   std::vector<std::string> split(const toml::value& v) const {
     std::vector<std::string> list;
     std::string current;
@@ -216,7 +220,6 @@ class Reader {
     }
     if (quote != 0) bad(v, "workload", fmt::format("a quote {} is not closed", quote));
     if (open) list.push_back(current);
-    if (!list.empty() && list.front() == "fio") list.erase(list.begin());
     return list;
   }
 
@@ -362,7 +365,7 @@ const Axis* Scenario::axis(const std::string& wanted) const {
 }
 
 const std::vector<std::string>& scenario_option_keys() {
-  static const std::vector<std::string> keys = {"platform", "part", "timing", "cqe", "cpu", "seed"};
+  static const std::vector<std::string> keys = {"platform", "part", "timing", "cqe", "queue", "cpu", "seed"};
   return keys;
 }
 

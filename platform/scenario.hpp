@@ -1,7 +1,7 @@
 // A scenario: one question put to the platform, in a TOML file.
 //
 //   description = "…"                  platform = "th1520"      part, timing, cqe, cpu, seed: as on the command line
-//   workload = "--rw=randread …"       or [workload] rw = "randread" …: fio's own options
+//   workload = "--rw=randread …"       or [workload] rw = "randread" …: fio's own options; "dd if=… of=…": dd's
 //   [parameters]                       fixed ones, as -p would set them
 //   [[sweep]] key = "workload.bs"      values = ["4k", "1M"]: one axis; later axes vary fastest
 //   [[sweep]] name = "setting"         [sweep.settings.none] … [sweep.settings.slow] sdhci.fifo_bytes = 1024: named
@@ -11,7 +11,7 @@
 //   outputs = ["iops", "span.wire"]    the table's columns; "/request" divides a count by the requests
 //   expect = [0, 3]                    exit statuses of a point that are a result, not a failure
 //
-// A key is "workload.OPTION" (fio), a platform option (platform, part, timing, cqe, cpu, seed) or a parameter. Errors
+// A key is "workload.OPTION" (fio or dd), a platform option (platform, part, timing, cqe, cpu, seed) or a parameter. Errors
 // name file, line, key and a remedy; everything is checked before the first point runs.
 #pragma once
 
@@ -65,7 +65,8 @@ struct Measured {
 struct Scenario {
   std::string name, file, description;
   std::vector<Assignment> fixed;      ///< platform options and parameters
-  std::vector<std::string> workload;  ///< fio's command line
+  std::string tool = "fio";           ///< the front end: fio or dd
+  std::vector<std::string> workload;  ///< its command line
   std::string workload_where;
   std::vector<Axis> axes;
   std::vector<Analysis> analyses;

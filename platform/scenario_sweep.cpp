@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "platform/dd_options.hpp"
 #include "platform/fio_options.hpp"
 #include "platform/platform_choice.hpp"
 
@@ -27,6 +28,7 @@ std::vector<Assignment> from_command_line(const Options& o) {
   if (o.part) add("part", *o.part);
   if (o.timing_given) add("timing", o.timing == TimingStyle::at ? "at" : "lt");
   if (o.cqe) add("cqe", *o.cqe ? "on" : "off");
+  if (o.queue) add("queue", *o.queue);
   if (o.cpu_given) add("cpu", o.cpu);
   if (o.seed_given) add("seed", fmt::format("{}", o.seed));
   for (const std::string& text : o.overrides) {
@@ -43,11 +45,19 @@ std::string option_text(const Assignment& a) {
   throw InputError(fmt::format("{}cqe = {}: write true or false", a.where, a.text));
 }
 
+/// `cqe` and `queue` say the same: the later one counts.
+bool replaced(const std::string& key, const std::vector<Assignment>& set) {
+  if (key != "cqe" && key != "queue") return false;
+  const auto last = std::find_if(set.rbegin(), set.rend(),
+                                 [](const Assignment& a) { return a.key == "cqe" || a.key == "queue"; });
+  return last != set.rend() && last->key != key;
+}
+
 std::vector<std::string> command_line(const Point& p) {
-  std::vector<std::string> words = {"fio", "--quiet"};
+  std::vector<std::string> words = {p.tool, "--quiet"};
   for (const std::string& key : scenario_option_keys())
     for (auto a = p.set.rbegin(); a != p.set.rend(); ++a)
-      if (a->key == key) {
+      if (a->key == key && !replaced(key, p.set)) {
         words.push_back(fmt::format("--{}={}", key, option_text(*a)));
         break;
       }
@@ -62,6 +72,14 @@ std::vector<std::string> command_line(const Point& p) {
   return words;
 }
 
+void set_word(const std::string& tool, std::vector<std::string>& words, const std::string& key,
+              const std::string& value) {
+  if (tool == "fio") return set_fio_word(words, key, value);
+  const std::string operand = key + "=";
+  std::erase_if(words, [&](const std::string& w) { return w.rfind(operand, 0) == 0; });
+  words.push_back(operand + value);
+}
+
 Point make_point(const Scenario& scenario, const std::vector<Assignment>& line,
                  std::vector<std::size_t> index) {
   Point p;
@@ -73,9 +91,10 @@ Point make_point(const Scenario& scenario, const std::vector<Assignment>& line,
     p.set.insert(p.set.end(), s.set.begin(), s.set.end());
   }
   p.index = std::move(index);
+  p.tool = scenario.tool;
   p.workload = scenario.workload;
   for (const Assignment& a : p.set)
-    if (a.key.rfind(kWorkload, 0) == 0) set_fio_word(p.workload, a.key.substr(kWorkload.size()), a.text);
+    if (a.key.rfind(kWorkload, 0) == 0) set_word(p.tool, p.workload, a.key.substr(kWorkload.size()), a.text);
   p.arguments = command_line(p);
   return p;
 }
@@ -186,7 +205,10 @@ void check_points(const Scenario& scenario, const std::vector<Point>& points, co
         registry.set(a.key, a.text, a.where, ParamKind::user);
     FioRun run;
     try {
-      run = parse_fio(p.workload);
+      if (p.tool == "dd")
+        parse_dd(p.workload);
+      else
+        run = parse_fio(p.workload);
     } catch (const InputError& e) {
       fio_error(scenario, p, e.what());
     }

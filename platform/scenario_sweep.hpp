@@ -16,7 +16,8 @@ struct Point {
   std::vector<std::size_t> index;      ///< setting chosen on each axis
   Json parameters = Json::object();    ///< axis name -> value
   std::vector<Assignment> set;         ///< fixed, command line, then the axes': the last of a key wins
-  std::vector<std::string> workload;   ///< fio's words
+  std::string tool;                    ///< fio or dd
+  std::vector<std::string> workload;   ///< its words
   std::vector<std::string> arguments;  ///< of this program: "fio", options, "--", fio's words
 };
 

@@ -24,6 +24,7 @@ Status check_job(const JobDef& d, std::uint64_t sectors) {
   if (static_cast<std::uint32_t>(d.kind) > static_cast<std::uint32_t>(JobKind::randrw))
     return Status::bad_job;
   if (d.time_based && d.runtime_ns == 0) return Status::bad_job;
+  if (d.buffered && d.iodepth != 1) return Status::bad_job;
   if (d.offset + d.size < d.offset) return Status::bad_job;
   if (sectors && d.offset + d.size > sectors * kSectorBytes) return Status::bad_job;
   return d.iodepth > kMaxIos ? Status::too_many_ios : Status::ok;
@@ -37,9 +38,10 @@ std::uint64_t job_block(const JobDef& d, std::uint64_t position) {
   return Permutation(blocks, mix64(d.seed) + mix64(pass))(position % blocks);
 }
 
-Status Workload::init(JobTable& table, RequestQueue& queue, bool cache_on) {
+Status Workload::init(JobTable& table, RequestQueue& queue, OsLayer& os, Pool& pool, bool cache_on) {
   table_ = &table;
   queue_ = &queue;
+  os_ = &os;
   cache_on_ = cache_on;
   pages_ = PageAllocator(table.buffer_base, table.buffer_bytes, table.page_bytes, table.contiguity_pages,
                          table.run_stride);
@@ -66,37 +68,84 @@ Status Workload::init(JobTable& table, RequestQueue& queue, bool cache_on) {
       if (!only_reads(d) && !d.verify) fill_random(io.buffer, d.block_bytes, d.seed + slot);
     }
   }
+  return start_os(pool);
+}
+
+/// fio advises the system how it will read (fadvise_hint), and drops what is cached first: the cache begins empty.
+Status Workload::start_os(Pool& pool) {
+  bool any = false;
+  for (std::uint32_t i = 0; i < table_->job_count; ++i) any = any || jobs_[i].def->buffered;
+  if (!any) return Status::ok;
+  std::uint32_t slots = 0;
+  for (std::uint32_t i = 0; i < table_->job_count; ++i) slots += jobs_[i].def->iodepth;
+  if (slots > kMaxIos - OsLayer::kIos) return Status::too_many_ios;  // the queue's rings hold both
+  if (const Status s = os_->init(*table_, pages_, pool, *queue_, cache_on_); s != Status::ok) return s;
+  for (std::uint32_t i = 0; i < table_->job_count; ++i) {
+    Job& job = jobs_[i];
+    job.file.size = table_->card_sectors * kSectorBytes;
+    os_->open(job.file, is_random(*job.def) ? ReadAhead::Hint::random : ReadAhead::Hint::sequential);
+    job.call.file = &job.file;
+    job.call.job = i;
+  }
   return Status::ok;
 }
 
 Status Workload::run() {
-  const std::uint64_t start = hal::now_ns();
-  for (std::uint32_t i = 0; i < table_->job_count; ++i)
-    jobs_[i].end_ns = jobs_[i].def->runtime_ns ? start + jobs_[i].def->runtime_ns : kNever;
+  next_phase();
   while (running_) {
     bool progress = false;
     for (std::uint32_t i = 0; i < table_->job_count; ++i) progress |= step(jobs_[i]);
+    progress |= os_->ready() && queue_->pending();  // what ends now may be what a call sleeps for
     queue_->service();
     progress |= reap();
+    if (os_->ready()) {
+      os_->settle();
+      os_->background();
+    }
     if (progress || !running_) continue;
     if (queue_->pending()) continue;
     const std::uint64_t deadline = queue_->deadline_ns();
     if (deadline == kNever) return Status::stuck;
-    wait_until([this] { return queue_->pending(); }, deadline);
+    wait_until([this, deadline] { return queue_->must_look(deadline); }, deadline);
   }
+  if (os_->ready()) os_->report();
   return Status::ok;
+}
+
+/// Lets the jobs of the lowest phase that has not ended start.
+void Workload::next_phase() {
+  const std::uint64_t start = hal::now_ns();
+  phase_ = ~0u;
+  phase_stops_ = false;
+  for (std::uint32_t i = 0; i < table_->job_count; ++i)
+    if (jobs_[i].phase != Phase::done && jobs_[i].def->phase < phase_) phase_ = jobs_[i].def->phase;
+  running_in_phase_ = 0;
+  for (std::uint32_t i = 0; i < table_->job_count; ++i) {
+    Job& job = jobs_[i];
+    if (job.def->phase != phase_) continue;
+    ++running_in_phase_;
+    job.end_ns = job.def->runtime_ns ? start + job.def->runtime_ns : kNever;
+  }
 }
 
 /// Submits until the job is full, then lets the others in. True when anything was done.
 bool Workload::step(Job& job) {
-  if (job.phase == Phase::done) return false;
+  if (job.phase == Phase::done || job.def->phase != phase_) return false;
   bool progress = false;
+  if (job.calling && os_->advance(job.call)) {
+    end_call(job);
+    progress = true;
+  }
   while (job.in_flight < job.def->iodepth && !job.sync_running && submit_next(job)) {
     progress = true;
     if (queue_->pending()) queue_->service();
+    if (job.def->buffered) break;  // a call that the cache serves ends at once: the others have their turn
   }
   if (job.in_flight == 0 && !job.sync_due && !more(job)) {
-    end_phase(job);
+    if (job.def->end_sync && job.unsynced)
+      job.sync_due = true;
+    else
+      end_phase(job);
     progress = true;
   }
   return progress;
@@ -105,6 +154,7 @@ bool Workload::step(Job& job) {
 bool Workload::more(const Job& job) const {
   if (job.phase == Phase::verify) return job.verify_next < job.verify_end;
   if (job.phase == Phase::done || hal::now_ns() >= job.end_ns) return false;
+  if (phase_stops_ && job.def->stop_together) return false;
   return job.def->time_based || job.issued < job.total;
 }
 
@@ -116,9 +166,15 @@ void Workload::end_phase(Job& job) {
     job.verify_end = written;
     return;
   }
+  job_ended(job);
+}
+
+void Workload::job_ended(Job& job) {
   job.phase = Phase::done;
+  if (job.def->stop_together) phase_stops_ = true;
   --running_;
   hal::event(hal::Event::job_done, job.id, job.error);
+  if (--running_in_phase_ == 0 && running_) next_phase();
 }
 
 Io& Workload::free_io(Job& job) {
@@ -168,6 +224,7 @@ void Workload::submit_access(Job& job, Io& io) {
     io.check = true;
     io.generation = kAnyGeneration;
   }
+  job.unsynced |= write;
   if (write && d.fsync_every && ++job.writes_since_sync == d.fsync_every) {
     job.writes_since_sync = 0;
     job.sync_due = true;
@@ -187,7 +244,7 @@ void Workload::submit_verify(Job& job, Io& io) {
 }
 
 void Workload::submit_sync(Job& job, Io& io) {
-  job.sync_due = false;
+  job.sync_due = job.unsynced = false;
   job.sync_running = true;
   io.direction = Direction::sync;
   io.offset = io.bytes = 0;
@@ -198,6 +255,7 @@ void Workload::submit(Job& job, Io& io) {
   ++job.in_flight;
   const auto direction = static_cast<std::uint32_t>(io.direction);
   hal::event(hal::Event::io_begin, io.slot, std::uint64_t{job.id} << 32 | direction, io.offset, io.bytes);
+  if (job.def->buffered) return begin_call(job, io);
   hal::cost(hal::Cost::io_submit);
   if (io.bytes) hal::cost(hal::Cost::page_pin, io.buffer.pages_of(0, io.bytes));
   const bool elided = io.direction == Direction::sync && !cache_on_;
@@ -207,6 +265,28 @@ void Workload::submit(Job& job, Io& io) {
     io.error = MmcError::none;
     ended(io);
   }
+}
+
+void Workload::begin_call(Job& job, Io& io) {
+  OsCall& c = job.call;
+  c.kind = io.direction == Direction::sync   ? OsCallKind::fsync
+           : io.direction == Direction::read ? OsCallKind::read
+                                             : OsCallKind::write;
+  c.offset = io.offset;
+  c.bytes = io.bytes;
+  c.user = io.buffer;
+  c.user_offset = 0;
+  job.calling = &io;
+  if (os_->begin(c)) end_call(job);
+}
+
+void Workload::end_call(Job& job) {
+  Io& io = *job.calling;
+  job.calling = nullptr;
+  io.error = job.call.error;
+  os_->settle();
+  hal::event(hal::Event::io_submitted, io.slot);
+  ended(io);
 }
 
 bool Workload::reap() {
@@ -221,12 +301,12 @@ bool Workload::reap() {
 
 void Workload::ended(Io& io) {
   Job& job = jobs_[io.job];
-  hal::cost(hal::Cost::io_complete);
+  if (!job.def->buffered) hal::cost(hal::Cost::io_complete);
   hal::event(hal::Event::io_end, io.slot, static_cast<std::uint64_t>(io.error));
   --job.in_flight;
   if (io.direction == Direction::sync) job.sync_running = false;
   if (io.error != MmcError::none) {
-    ++table_->errors;
+    if (!job.def->buffered) ++table_->errors;  // the layer counts its own
     if (!job.error) job.error = static_cast<std::uint32_t>(io.error);
   } else if (io.check) {
     check_data(io);

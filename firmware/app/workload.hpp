@@ -3,7 +3,10 @@
 // place, as in fio); random jobs visit each block once per pass unless norandommap. A verify job stamps what
 // it writes and reads all of it back afterwards, the stamp's generation being the pass; with verify the
 // random order is the same in every pass, so that the last writer of every block is known, and norandommap is
-// ignored. A read job with verify checks stamps of any generation. An fsync blocks its job, as the system
+// ignored. A read job with verify checks stamps of any generation. A buffered job makes its calls through the page cache
+// (firmware/os), one at a time; other jobs' direct I/O to the same place does not see what is cached. Phases: a job
+// starts when all jobs of lower phases have ended; jobs of a phase that stop together submit nothing more once the first
+// of them has done its work. An fsync blocks its job, as the system
 // call does, and is a no-op while the cache is off.
 #pragma once
 
@@ -12,6 +15,7 @@
 #include "firmware/app/job_table.hpp"
 #include "firmware/app/status.hpp"
 #include "firmware/block/queue.hpp"
+#include "firmware/os/os_layer.hpp"
 
 namespace fw {
 
@@ -24,7 +28,8 @@ std::uint64_t job_block(const JobDef& def, std::uint64_t position);
 class Workload {
  public:
   /// Cuts the I/O buffers from the table's memory. Call after check_job of every job.
-  Status init(JobTable& table, RequestQueue& queue, bool cache_on);
+  /// The operating system's layer is set up when a job needs it.
+  Status init(JobTable& table, RequestQueue& queue, OsLayer& os, Pool& pool, bool cache_on);
   /// Runs all jobs to their end.
   Status run();
 
@@ -42,19 +47,27 @@ class Workload {
     std::uint64_t verify_next = 0, verify_end = 0;
     std::uint32_t writes_since_sync = 0;
     std::uint32_t in_flight = 0;
-    bool sync_due = false, sync_running = false;
+    bool sync_due = false, sync_running = false, unsynced = false;
     std::uint32_t error = 0;
+    OsFile file;         ///< of a buffered job: the whole device
+    OsCall call;
+    Io* calling = nullptr;  ///< the I/O whose call is under way
   };
 
   bool step(Job& job);
   bool more(const Job& job) const;
   void end_phase(Job& job);
+  void job_ended(Job& job);
+  void next_phase();
   bool submit_next(Job& job);
   void submit_access(Job& job, Io& io);
   void submit_verify(Job& job, Io& io);
   void submit_sync(Job& job, Io& io);
   Direction choose_direction(const Job& job) const;
   void submit(Job& job, Io& io);
+  Status start_os(Pool& pool);
+  void begin_call(Job& job, Io& io);
+  void end_call(Job& job);
   Io& free_io(Job& job);
   bool reap();
   void ended(Io& io);
@@ -62,11 +75,15 @@ class Workload {
 
   JobTable* table_ = nullptr;
   RequestQueue* queue_ = nullptr;
+  OsLayer* os_ = nullptr;
   bool cache_on_ = false;
   PageAllocator pages_;
   std::array<Job, kMaxJobs> jobs_{};
   std::array<Io, kMaxIos> ios_{};
   unsigned running_ = 0;
+  std::uint32_t phase_ = 0;        ///< of the jobs that run
+  unsigned running_in_phase_ = 0;
+  bool phase_stops_ = false;       ///< one of those that stop together has ended
 };
 
 }  // namespace fw

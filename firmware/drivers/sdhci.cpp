@@ -174,7 +174,7 @@ void Sdhci::reset_lines() {
   reset(hw::kResetCmd);
   reset(hw::kResetDat);
   acknowledge_all();  // on a DWC MSHC the CMD reset leaves Command Complete set
-  active_ = nullptr;
+  active_ = beside_ = nullptr;
   phase_ = Phase::idle;
 }
 

@@ -1,7 +1,8 @@
 // SDHCI host driver for a DWC MSHC (SDHCI 4.20), written against the register description alone.
 // Does: reset, V3 and V4 modes, clock and power, timings of the DWC eMMC flavour, ADMA2 (8, 12 and 16-byte
 // descriptors, split at 128 MiB), SDMA with boundary restart, PIO, Auto CMD23 / Auto CMD12 / software CMD23
-// and CMD12, tuning, timeouts, line resets. Interrupt driven throughout; one command with its data at a time.
+// and CMD12, tuning, timeouts, line resets. Interrupt driven throughout; one command with its data at a time, and beside
+// its data one command without (SDHCI 4.20 3.7.1.1: only Command Inhibit (CMD) keeps that back).
 // Command queueing is cqhci.hpp; here are only the SDHCI registers it needs set (sdhci_cqe.cpp).
 // Does not: SD cards, preset values, ADMA3, suspend/resume.
 //
@@ -58,6 +59,9 @@ class Sdhci final : public MmcHost {
   std::uint64_t deadline_ns() const override { return deadline_ns_; }
   void abort_active() override;
   void reset_lines() override;
+  bool tells_listener() const override { return true; }
+  bool can_run_beside() const override { return true; }
+  void start_beside(MmcCommand& c) override;
   void irq() override;
 
   /// Address of the CQHCI registers (vendor area 2); 0 when the host has none.
@@ -109,10 +113,13 @@ class Sdhci final : public MmcHost {
   void write_command(std::uint8_t index, std::uint32_t arg, std::uint32_t mode, std::uint32_t flags);
   void issue_stop();
   void finish(MmcError error);
+  void finish_beside(MmcError error);
 
   // interrupt side (sdhci_irq.cpp)
   void handle(std::uint32_t status);
+  void handle_active(std::uint32_t status);
   bool handle_errors(std::uint32_t status);
+  void handle_beside(std::uint32_t status);
   void command_complete();
   void transfer_complete();
   void data_finished();
@@ -141,8 +148,9 @@ class Sdhci final : public MmcHost {
   std::uint32_t hc1_ = 0, hc2_ = 0, clock_ = 0, interrupts_ = 0, mode_ = 0;
   std::uint32_t timeout_ = 0;
 
-  // the active command
+  // the active command, and the one without data beside it
   MmcCommand* active_ = nullptr;
+  MmcCommand* beside_ = nullptr;
   Phase phase_ = Phase::idle;
   bool command_seen_ = false, data_seen_ = false, auto23_ = false;
   std::uint64_t deadline_ns_ = 0;

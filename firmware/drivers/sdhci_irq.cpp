@@ -27,12 +27,35 @@ void Sdhci::handle(std::uint32_t status) {
     if (status & hw::kIntBufferReadReady) tuning_ready_ = true;
     return;
   }
-  if (active_ && (status >> 16) && handle_errors(status)) return;
-  if (active_ && (status & hw::kIntCommandComplete)) command_complete();
-  if (active_ && (status & (hw::kIntBufferReadReady | hw::kIntBufferWriteReady))) pio_service();
-  if (active_ && (status & hw::kIntDma) && kind_ == DmaKind::sdma && !(status & hw::kIntTransferComplete))
+  if (beside_) return handle_beside(status);
+  handle_active(status);
+}
+
+/// A listener may start the next command when this one ends: what is left of `status` is not for that one.
+void Sdhci::handle_active(std::uint32_t status) {
+  MmcCommand* const c = active_;
+  if (!c || ((status >> 16) && handle_errors(status))) return;
+  if (status & hw::kIntCommandComplete) command_complete();
+  if (active_ == c && (status & (hw::kIntBufferReadReady | hw::kIntBufferWriteReady))) pio_service();
+  if (active_ == c && (status & hw::kIntDma) && kind_ == DmaKind::sdma && !(status & hw::kIntTransferComplete))
     sdma_next();
-  if (active_ && (status & hw::kIntTransferComplete)) transfer_complete();
+  if (active_ == c && (status & hw::kIntTransferComplete)) transfer_complete();
+}
+
+/// Command bits belong to the command beside, all others to the data. The data first: when both ended, the next command
+/// with data can follow at once.
+void Sdhci::handle_beside(std::uint32_t status) {
+  constexpr std::uint32_t kCommandBits = hw::kIntCommandErrors | hw::kIntCommandComplete;
+  handle_active(status & ~kCommandBits);
+  if (!beside_) return;  // a data error's recovery cannot run here; only a reset forgets the command
+  if (status & hw::kIntCommandErrors) {
+    const bool timeout = (status & hw::kIntCommandTimeout) && !(status & hw::kIntCommandCrc);
+    hal::event(hal::Event::driver_error, beside_->index, status, aborts_);
+    finish_beside(timeout ? MmcError::command_timeout : MmcError::command_crc);
+  } else if (status & hw::kIntCommandComplete) {
+    read_response(*beside_);
+    finish_beside(MmcError::none);
+  }
 }
 
 /// True when the command has ended.
@@ -79,6 +102,10 @@ void Sdhci::command_complete() {
   const bool data = phase_ == Phase::command && active_->data;
   if (phase_ == Phase::command) read_response(*active_);
   if (!data && !busy) return finish(MmcError::none);
+  if (MmcCommand* const c = active_; data && c->listener) {
+    c->listener->command_answered(*c);
+    if (active_ != c) return;
+  }
   if (data_seen_) data_finished();  // Transfer Complete may be seen first
 }
 

@@ -172,10 +172,36 @@ void Sdhci::issue_stop() {
 }
 
 void Sdhci::finish(MmcError error) {
-  active_->error = error;
-  active_->done = true;
+  MmcCommand& c = *active_;
+  c.error = error;
+  c.done = true;
   active_ = nullptr;
   phase_ = Phase::idle;
+  if (c.listener) c.listener->command_ended(c);
+}
+
+// Block size, block count and transfer mode belong to the data that may be moving: they stay as they are, which is safe
+// while the mode asks for no automatic command.
+void Sdhci::start_beside(MmcCommand& c) {
+  c.done = false;
+  c.error = MmcError::none;
+  const bool automatic = (mode_ >> hw::kModeAutoLsb & kAutoSelect) != 0;
+  const bool line_taken = beside_ || (active_ && !command_seen_);
+  if (line_taken || c.data || has_busy(c.response) || (active_ && automatic)) return MmcHost::start_beside(c);
+  beside_ = &c;
+  if (!wait_not_inhibited(hw::kStateCmdInhibit)) return finish_beside(MmcError::line_busy);
+  write32(hw::kArgument, c.arg);
+  if (automatic) write16(hw::kTransferMode, mode_ = 0);
+  hal::barrier();
+  write16(hw::kCommand, std::uint32_t{c.index} << hw::kCmdIndexLsb | response_flags(c.response));
+}
+
+void Sdhci::finish_beside(MmcError error) {
+  MmcCommand& c = *beside_;
+  c.error = error;
+  c.done = true;
+  beside_ = nullptr;
+  if (c.listener) c.listener->command_ended(c);
 }
 
 void Sdhci::abort_active() {

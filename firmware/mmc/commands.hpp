@@ -8,10 +8,16 @@ namespace fw::cmd {
 inline constexpr std::uint8_t kGoIdle = 0, kSendOpCond = 1, kAllSendCid = 2, kSetRelativeAddr = 3,
                               kSwitch = 6, kSelect = 7, kSendExtCsd = 8, kSendCsd = 9, kStop = 12,
                               kSendStatus = 13, kReadSingle = 17, kReadMultiple = 18, kSendTuningBlock = 21,
-                              kWriteSingle = 24, kWriteMultiple = 25, kTaskManagement = 48;
+                              kWriteSingle = 24, kWriteMultiple = 25, kQueueParams = 44, kQueueAddress = 45,
+                              kExecuteRead = 46, kExecuteWrite = 47, kTaskManagement = 48;
 
 /// CMD48 argument: discard the whole queue (JESD84-B51 6.6.39).
 inline constexpr std::uint32_t kDiscardQueue = 1;
+/// CMD13 argument beside the RCA: answer with the queue status register, one bit per task that is ready.
+inline constexpr std::uint32_t kQueueStatus = 1u << 15;
+/// CMD44, CMD46, CMD47 arguments: task id; direction of CMD44 (JESD84-B51 6.6.39).
+inline constexpr unsigned kTaskLsb = 16;
+inline constexpr std::uint32_t kTaskRead = 1u << 30;
 
 }  // namespace fw::cmd
 

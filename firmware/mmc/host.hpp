@@ -55,6 +55,21 @@ struct MmcData {
   bool read = true;
 };
 
+struct MmcCommand;
+
+/// Hears of a command from the interrupt handler (or from start() when it could not be started): for drivers that send
+/// the next one from there. May start commands; must not wait.
+class CommandListener {
+ public:
+  /// The response of a command with data is in (c.resp): the CMD line is free, the data still move.
+  virtual void command_answered(MmcCommand& c) = 0;
+  /// c.done is set; c.error says how it ended.
+  virtual void command_ended(MmcCommand& c) = 0;
+
+ protected:
+  ~CommandListener() = default;
+};
+
 struct MmcCommand {
   std::uint8_t index = 0;
   std::uint32_t arg = 0;
@@ -64,6 +79,7 @@ struct MmcCommand {
   std::uint32_t sbc_arg = 0;     ///< CMD23 argument
   bool stop = false;             ///< open-ended: CMD12 after the data, by the host when it can
   std::uint32_t timeout_ms = 0;  ///< busy or data limit; 0: the host's default
+  CommandListener* listener = nullptr;
   // result
   std::array<std::uint32_t, 4> resp{};  ///< R1/R3 in [0]; R2: [0] = card bits 127:96
   MmcError error = MmcError::none;
@@ -89,6 +105,14 @@ class MmcHost {
   virtual bool execute_tuning(std::uint8_t opcode) = 0;
   /// Starts a command; `c` and its data must stay until `c.done`. Errors are reported in `c`.
   virtual void start(MmcCommand& c) = 0;
+  /// Does the driver call MmcCommand::listener?
+  virtual bool tells_listener() const { return false; }
+  /// Can a command without data be sent while another command's data move (SDHCI 4.20: Command Inhibit (DAT) does not
+  /// keep it back)?
+  virtual bool can_run_beside() const { return false; }
+  /// Starts such a command (no data, no busy). The CMD line must be free: no other one of this kind unfinished, the
+  /// active command answered. Otherwise, and on hosts that cannot, it ends with line_busy.
+  virtual void start_beside(MmcCommand& c);
   /// The instant (ns) at which on_deadline() is due: the active command has failed for want of an interrupt, or the
   /// host has something to poll. It may move while the command runs.
   virtual std::uint64_t deadline_ns() const = 0;

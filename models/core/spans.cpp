@@ -36,6 +36,7 @@ void SpanRecorder::request_issue(std::uint32_t id, unsigned tag, sc_time now) {
   Timeline& t = it->second;
   charge(t, t.phase == Phase::queued ? Span::queue_wait : Span::driver_complete, now);
   t.phase = Phase::submitting;
+  if (tagged_[t.tag] == &t) tagged_[t.tag] = nullptr;  // sent again under another tag
   t.tag = tag;
   tagged_[tag] = &t;
   if (std::find(on_cpu_.begin(), on_cpu_.end(), &t) == on_cpu_.end()) on_cpu_.push_back(&t);
@@ -65,7 +66,7 @@ void SpanRecorder::irq_taken(sc_time now) {
   for (Timeline* t : on_cpu_) {
     if (t->phase != Phase::waiting_for_cpu) continue;
     charge(*t, Span::interrupt_latency, now);
-    t->phase = Phase::completing;
+    t->phase = t->more ? Phase::submitting : Phase::completing;
   }
 }
 
@@ -88,12 +89,13 @@ CauseGraph* SpanRecorder::graph(unsigned tag) {
   return t && t->phase == Phase::hardware ? &t->graph : nullptr;
 }
 
-void SpanRecorder::hardware_end(unsigned tag, NodeId last) {
+void SpanRecorder::hardware_end(unsigned tag, NodeId last, bool more) {
   Timeline* t = by_tag(tag);
   if (!t || t->phase != Phase::hardware) return;
   t->graph.settle(last, t->record.times);
   t->cursor = t->graph.end(last);
   t->phase = Phase::waiting_for_cpu;
+  t->more = more;
   t->graph.close();
   on_cpu_.push_back(t);
 }

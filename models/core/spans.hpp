@@ -114,8 +114,9 @@ class SpanRecorder {
   CauseGraph* hardware_begin(unsigned tag, sc_time now);
   /// The graph while the hardware owns the request, or null.
   CauseGraph* graph(unsigned tag);
-  /// The hardware is done: `last` is the node whose end is the completion interrupt.
-  void hardware_end(unsigned tag, NodeId last);
+  /// The hardware is done: `last` is the node whose end is the completion interrupt. `more`: the driver has further
+  /// commands to send for the request, so what it does after the interrupt is submission, not completion.
+  void hardware_end(unsigned tag, NodeId last, bool more = false);
 
   using Sink = std::function<void(const RequestRecord&)>;
   void on_request_done(Sink sink) { done_ = std::move(sink); }
@@ -129,6 +130,7 @@ class SpanRecorder {
     sc_time cursor;
     Phase phase = Phase::queued;
     unsigned tag = kLegacyTag;
+    bool more = false;
     CauseGraph graph;
   };
 

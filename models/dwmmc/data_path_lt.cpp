@@ -82,7 +82,6 @@ void DwmmcData::read_block_lt() {
     card_bytes_ += n;
     pump_lt(core_.align(data_end_) + core_.cycles(params_.fifo_latency));
   }
-  graph().extend(wire_node_, frame_end());
   if (read_errors() != 0) flush_lt();
   end_read_block(core_.align(frame_end()) + core_.cycles(params_.crc_check));
 }
@@ -129,7 +128,6 @@ void DwmmcData::write_block_lt() {
     out_marks_.add(fifo_.out_done, data_end_);
     pump_lt(data_end_);
   }
-  graph().extend(wire_node_, bus_.token_end(frame_end()));
   end_write_block();
 }
 
@@ -169,8 +167,8 @@ void DwmmcData::pump_lt(sc_time at) {
 
 /// Adds one burst to the run under way, and ends the run where the descriptor ends.
 void DwmmcData::gather_lt(Entry& e, std::uint32_t bytes, sc_time ready) {
-  const bool joins = run_.count > 0 && run_.count < run_.pieces.size() && e.data == run_.address + run_.bytes &&
-                     run_.bytes + bytes <= kRunBytes;
+  const bool joins = run_.count > 0 && run_.count < run_.pieces.size() &&
+                     e.data == run_.address + run_.bytes && run_.bytes + bytes <= kRunBytes;
   if (!joins && !flush_lt()) return;
   if (run_.count == 0) {
     run_.address = buffer_address_ = e.data;
@@ -203,7 +201,8 @@ bool DwmmcData::flush_lt() {
   run_.count = 0;
   const bool to_memory = job_.direction == DataDir::read;
   std::uint64_t error_address = run_.address;
-  const bool good = port_.run_lt(to_memory, run_.address, lt_stage_.data(), {run_.pieces.data(), count}, &error_address);
+  const bool good =
+      port_.run_lt(to_memory, run_.address, lt_stage_.data(), {run_.pieces.data(), count}, &error_address);
   lt_last_done_ = std::max(lt_last_done_, run_.pieces[count - 1].done);
   if (!good) {
     bus_error(lt_last_done_, error_address);

@@ -98,6 +98,7 @@ void Emmc::prepare(QueueTask& t, sc_time from) {
   if (t.write) {
     prepare_write(t, from, taken);
   } else {
+    t.read.set_queued();
     ftl_->start_read(t.read, p.first_lba + t.lba, t.blocks, p.first_lba + p.medium->blocks(), from, t.causes,
                      taken, params_.queue_read_pages);
     t.ready = t.read.ready(0, t.causes);

@@ -55,6 +55,8 @@ class ReadPlan {
   }
   /// From here on `to` is the plan's graph; `after` stands for the root of the graph used so far.
   void move_causes(const CauseGraph& from, CauseGraph& to, NodeId after);
+  /// The plan is a queued task's (CMD44, CMD45), for good.
+  void set_queued() { queued_ = true; }
   /// The first block, counted as in start_read(), that has not been asked for at the array.
   std::uint64_t fetched_end() const { return next_ * kUnitBlocks; }
 
@@ -82,6 +84,7 @@ class ReadPlan {
   std::uint64_t window_ = 1;  // rows
   bool counted_ = true;
   bool read_ahead_ = false;
+  bool queued_ = false;
   Ps base_ = 0;
   NodeId base_node_ = kRootNode;
   std::uint64_t map_page_ = ~0ULL;

@@ -40,6 +40,8 @@ struct NandParams {
   std::uint64_t read_window_pages = 8;        ///< pages a read may have in the device's buffer
   std::uint64_t readahead_bytes = 0;          ///< 0: no read-ahead between commands
   std::uint64_t readahead_after = 2;          ///< commands in a row that continue their predecessor
+  std::uint64_t readahead_min_bytes = 0;      ///< a shorter command starts none
+  bool readahead_queued = true;               ///< a queued task starts read-ahead as any command does
   std::uint64_t gc_free_blocks = 2;           ///< free blocks per die below which space is reclaimed
   std::uint64_t ecc_retries = 5;              ///< read retries before a page is given up
 

@@ -121,7 +121,7 @@ void Sdhci::data_complete(NodeId last) {
 void Sdhci::data_error(std::uint32_t bits) {
   raise(bits);
   if (queue_ && queue_->owns_data()) return queue_->data_failed();
-  end_hardware(graph().add(kRootNode, data_.blocked_on(), sc_time_stamp()));
+  end_hardware(dat_tag_, graph(dat_tag_).add(kRootNode, data_.blocked_on(), sc_time_stamp()));
 }
 
 void Sdhci::adma_error(DataEngine::AdmaState state, bool length_mismatch, std::uint64_t descriptor) {
@@ -132,7 +132,7 @@ void Sdhci::adma_error(DataEngine::AdmaState state, bool length_mismatch, std::u
   bank_.set(reg_offset(kRegs, "ADMA_ADDRESS_HIGH"), descriptor >> 32);
   raise(kIntAdma);
   if (queue_ && queue_->owns_data()) return queue_->data_failed();
-  end_hardware(graph().add(kRootNode, Span::descriptor_fetch, sc_time_stamp()));
+  end_hardware(dat_tag_, graph(dat_tag_).add(kRootNode, Span::descriptor_fetch, sc_time_stamp()));
 }
 
 void Sdhci::queue_descriptor_error(std::uint64_t descriptor) {

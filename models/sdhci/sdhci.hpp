@@ -8,6 +8,7 @@
 // Sources: SDHCI 4.20; choices where the IP's databook is not public are parameters (params.hpp).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <systemc>
@@ -112,8 +113,14 @@ class Sdhci : public sc_core::sc_module, private MmcBus::Host, private DataEngin
   void finish_busy(sc_time from, sc_time until, NodeId node);
   void schedule_transfer_complete(sc_time end, NodeId node, Span span);
   void on_transfer_complete();
-  void end_hardware(NodeId node);
-  CauseGraph& graph();
+  void end_hardware(unsigned tag, NodeId node, bool more = false);
+  CauseGraph& graph(unsigned tag);
+
+  // whose time a command takes, for the spans (sdhci_spans.cpp)
+  unsigned tag_of(unsigned index, std::uint32_t argument) const;
+  void begin_spans(sc_time now);
+  void end_command_spans(NodeId node, bool good);
+  void tasks_seen_ready(std::uint32_t status, sc_time now);
 
   // data callbacks
   void data_complete(NodeId last) override;
@@ -147,6 +154,11 @@ class Sdhci : public sc_core::sc_module, private MmcBus::Host, private DataEngin
   bool dat_line_owned_ = false;                     // a data or busy command holds DAT inhibit
   CommandOutcome outcome_;
   CauseGraph no_graph_;
+  unsigned command_tag_ = SpanRecorder::kLegacyTag, dat_tag_ = SpanRecorder::kLegacyTag,
+           pair_tag_ = SpanRecorder::kLegacyTag;  // of the command under way, of the DAT line's owner, of CMD44
+  NodeId first_node_ = kRootNode;                 // what the command under way starts after
+  std::array<NodeId, 32> queued_node_{};          // per task queued by software: its last known cause
+  std::uint32_t queued_unseen_ = 0;               // of these: QSR has not shown them ready
   sc_time tc_time_;
   NodeId tc_node_ = kRootNode;
   Span tc_span_ = Span::busy;

@@ -34,11 +34,6 @@ constexpr std::uint32_t kCheckedR1 = 1u << 31 | 1u << 30 | 1u << 29 | 1u << 26 |
 
 }  // namespace
 
-CauseGraph& Sdhci::graph() {
-  CauseGraph* g = ctx_.spans.graph(SpanRecorder::kLegacyTag);
-  return g ? *g : no_graph_;
-}
-
 void Sdhci::command_written(std::uint16_t command) {
   if (stage_ == Stage::auto_cmd12 && !deferred_) {
     deferred_ = command;
@@ -163,13 +158,13 @@ DataEngine::Job Sdhci::data_job() {
     const std::uint64_t table = v4_wide || v3_wide ? adma : adma & 0xFFFFFFFF;
     job.address = table & ~std::uint64_t{v4_wide ? 7u : 3u};
   }
-  job.graph = &graph();
+  job.graph = &graph(dat_tag_);
   return job;
 }
 
 void Sdhci::start_command() {
   const sc_time now = sc_time_stamp();
-  ctx_.spans.hardware_begin(SpanRecorder::kLegacyTag, now);
+  begin_spans(now);
   if ((command_ & kDataPresent) && dat_line_owned_) {  // not when a DAT reset came in between
     bank_.set(reg_offset(kRegs, "AUTO_CMD_ERROR"), 0);
     data_.set_data_timeout(data_timeout());
@@ -185,7 +180,8 @@ void Sdhci::start_command() {
   ++counters_.auto_commands;
   // On a DWC MSHC 0x00 is the 32-bit block count in every mode; it is CMD23's argument as it stands.
   const auto argument = static_cast<std::uint32_t>(bank_.get(reg_offset(kRegs, "SDMA_ADDRESS")));
-  bus_.issue({23, argument}, RespType::r1, core_.align(now) + core_.cycles(params_.cmd_issue), graph(), kRootNode);
+  bus_.issue({23, argument}, RespType::r1, core_.align(now) + core_.cycles(params_.cmd_issue),
+             graph(command_tag_), kRootNode);
 }
 
 void Sdhci::send_main() {
@@ -195,8 +191,8 @@ void Sdhci::send_main() {
   stage_ = Stage::main;
   ++counters_.commands;
   const auto argument = static_cast<std::uint32_t>(bank_.get(reg_offset(kRegs, "ARGUMENT")));
-  bus_.issue({static_cast<std::uint8_t>(index_of(command_)), argument}, expected_of(command_), not_before, graph(),
-             first ? kRootNode : outcome_.response_node);
+  bus_.issue({static_cast<std::uint8_t>(index_of(command_)), argument}, expected_of(command_), not_before,
+             graph(command_tag_), first ? first_node_ : outcome_.response_node);
 }
 
 void Sdhci::command_sent(const CommandOutcome& outcome) {
@@ -256,12 +252,12 @@ void Sdhci::on_command_complete() {
   stage_ = stage_ == Stage::main ? Stage::idle : stage_;
   store_response(o);
   const std::uint32_t errors = response_errors(o);
-  const NodeId node = graph().add(o.response_node, Span::command, now);
+  const NodeId node = graph(command_tag_).add(o.response_node, Span::command, now);
   if (errors != 0) {
     raise(errors);
     // Without a response there is no data phase; after any other error the data go on until the driver resets DAT.
     if (data && o.timeout) data_.abort();
-    if (!data || !data_.active() || o.timeout) end_hardware(node);
+    if (!data || !data_.active() || o.timeout) end_hardware(command_tag_, node);
     if (!data && busy) dat_line_owned_ = false;
     line_is_free();
     return;
@@ -272,7 +268,7 @@ void Sdhci::on_command_complete() {
   if (!data && busy && dat_line_owned_) {  // a DAT reset ends the interest in its busy
     finish_busy(o.response_end, o.effect.busy_until, node);
   } else if (!data) {
-    end_hardware(node);
+    end_command_spans(node, errors == 0);
   } else if (transfer_ended_) {
     on_transfer_complete();
   }
@@ -299,7 +295,7 @@ void Sdhci::send_auto_cmd12() {
   stage_ = Stage::auto_cmd12;
   ++counters_.auto_commands;
   // Stuff bits: the RCA in CMD12 means something only with HPI (JESD84-B51 6.10.4).
-  bus_.issue({12, 0}, RespType::r1b, sc_time_stamp(), graph(), auto_cmd12_node_);
+  bus_.issue({12, 0}, RespType::r1b, sc_time_stamp(), graph(dat_tag_), auto_cmd12_node_);
 }
 
 /// Busy on DAT0 after an R1b: Transfer Complete at its end, or the data timeout (SDHCI 4.20 2.2.18).
@@ -307,7 +303,7 @@ void Sdhci::finish_busy(sc_time from, sc_time until, NodeId node) {
   const sc_time limit = from + data_timeout();
   busy_timeout_ = until > limit;
   if (busy_timeout_) {
-    tc_node_ = graph().add(node, Span::busy, limit);
+    tc_node_ = graph(dat_tag_).add(node, Span::busy, limit);
     tc_time_ = limit;
     tc_span_ = Span::busy;
     transfer_ended_ = false;
@@ -318,8 +314,8 @@ void Sdhci::finish_busy(sc_time from, sc_time until, NodeId node) {
   }
   const sc_time end = until > from ? until : from;
   const NodeId why = outcome_.effect.busy_node;
-  const bool told = until > from && why != kRootNode && graph().end(why) == until;
-  schedule_transfer_complete(end, told ? why : graph().add(node, Span::busy, end), Span::busy);
+  const bool told = until > from && why != kRootNode && graph(dat_tag_).end(why) == until;
+  schedule_transfer_complete(end, told ? why : graph(dat_tag_).add(node, Span::busy, end), Span::busy);
 }
 
 void Sdhci::schedule_transfer_complete(sc_time end, NodeId node, Span span) {
@@ -339,7 +335,7 @@ void Sdhci::on_transfer_complete() {
   if (busy_timeout_) {
     busy_timeout_ = false;
     raise(kIntDataTimeout);
-    end_hardware(tc_node_);
+    end_hardware(dat_tag_, tc_node_);
     return;
   }
   // Data can be in memory before the response has ended (short reads); the command completes first.
@@ -352,13 +348,8 @@ void Sdhci::on_transfer_complete() {
   transfer_ended_ = false;
   dat_line_owned_ = stage_ == Stage::waiting_start && uses_dat_line(command_);  // the next one has it already
   raise(kIntTransferComplete);
-  end_hardware(graph().add(tc_node_, tc_span_, sc_time_stamp()));
+  end_hardware(dat_tag_, graph(dat_tag_).add(tc_node_, tc_span_, sc_time_stamp()));
   if (queue_) queue_->lines_free();
-}
-
-void Sdhci::end_hardware(NodeId node) {
-  if (data_.active()) return;  // a command beside a running transfer
-  ctx_.spans.hardware_end(SpanRecorder::kLegacyTag, node);
 }
 
 void Sdhci::auto_cmd_response(const CommandOutcome& o, bool is_cmd12) {
@@ -380,7 +371,7 @@ void Sdhci::auto_cmd_response(const CommandOutcome& o, bool is_cmd12) {
     stage_ = Stage::idle;
     data_.abort();
     raise(kIntAutoCmd);
-    end_hardware(graph().add(o.response_node, Span::command, sc_time_stamp()));
+    end_hardware(dat_tag_, graph(dat_tag_).add(o.response_node, Span::command, sc_time_stamp()));
     return;
   }
   if (!is_cmd12) {
@@ -393,7 +384,7 @@ void Sdhci::auto_cmd_response(const CommandOutcome& o, bool is_cmd12) {
   if (dat_line_owned_)
     finish_busy(o.response_end, o.effect.busy_until, o.response_node);
   else
-    end_hardware(o.response_node);
+    end_hardware(dat_tag_, o.response_node);
   line_is_free();
 }
 

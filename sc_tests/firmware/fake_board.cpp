@@ -116,7 +116,7 @@ void Board::write(std::uint64_t address, unsigned bytes, std::uint64_t value) {
   cqe.owns(o) ? cqe.write(o, static_cast<std::uint32_t>(value)) : host_write(o, bytes, value);
 }
 
-bool Board::idle() { return cqe.idle(); }
+bool Board::idle() { return cqe.idle() || swq.idle(); }
 
 void Board::host_write(std::uint32_t o, unsigned bytes, std::uint64_t value) {
   if (o == off("BUFFER_DATA_PORT")) {
@@ -128,7 +128,7 @@ void Board::host_write(std::uint32_t o, unsigned bytes, std::uint64_t value) {
     put(o, 4, s >> 16 ? s | kIntError : s);
   } else if (o == off("SOFTWARE_RESET")) {
     if (value & 4) put(off("PRESENT_STATE"), 4, get(off("PRESENT_STATE"), 4) & ~0xC00u);
-    if (value & 4) cqe.lines_reset();
+    if (value & 4) cqe.lines_reset(), swq.lines_reset();
   } else if (o == off("CLOCK_CONTROL")) {
     put(o, 2, value & 1 ? value | 2 : value);
   } else if (o == off("HOST_CONTROL2")) {
@@ -147,11 +147,12 @@ void Board::command(std::uint32_t value) {
   const unsigned automatic = mode >> 2 & 3;
   const auto log_command = [&](unsigned i, std::uint32_t a) {
     commands.push_back(
-        {i, a, get(off("CLOCK_CONTROL"), 2), get(off("HOST_CONTROL1"), 1), get(off("HOST_CONTROL2"), 2)});
+        {i, a, get(off("CLOCK_CONTROL"), 2), get(off("HOST_CONTROL1"), 1), get(off("HOST_CONTROL2"), 2), in_handler});
   };
   if (data && (automatic == 2 || automatic == 3)) log_command(23, get(off("SDMA_ADDRESS"), 4));
   log_command(index, arg);
   cqe.check_legacy(index);
+  swq.check(index, arg);
   if (lost && lost(index)) return;
   std::uint32_t r = 0;
   const bool tune = index == 21 && (get(off("HOST_CONTROL2"), 2) & 0x40);
@@ -163,6 +164,7 @@ void Board::command(std::uint32_t value) {
   if ((no_answer && no_answer(index, arg)) || !answer(index, arg, r)) return raise(kIntCommandTimeout);
   if (index != 2 && index != 9) put(off("RESPONSE0"), 4, r);
   raise(kIntCommandComplete);
+  if (data && swq.takes_data(index)) return swq.start(index, arg);
   if (data && data_crc_fault && data_crc_fault(index, arg)) return raise(kIntDataCrc);
   if (data) return move(index, arg);
   if ((value & 3) == 3) raise(kIntTransferComplete);
@@ -181,6 +183,8 @@ void Board::respond_136(const std::uint8_t (&reg)[16]) {
 
 bool Board::answer(unsigned index, std::uint32_t arg, std::uint32_t& r) {
   r = state_ << 9 | 0x100 | (switch_error_ ? 0x80u : 0u);
+  if (swq.answers(index)) return swq.answer(index, arg, r);
+  if (swq.wants_status(index, arg)) return r = swq.status(), true;
   switch (index) {
     case 0:
       state_ = 0;
@@ -212,7 +216,7 @@ bool Board::answer(unsigned index, std::uint32_t arg, std::uint32_t& r) {
       switch_error_ = false;
       return true;
     case 12:
-      return cqe.stop();  // illegal in tran
+      return swq.present ? swq.stop() : cqe.stop();  // illegal in tran
     case 48:
       return cqe.discard(arg);
     default:

@@ -12,6 +12,7 @@
 #include "firmware/app/job_table.hpp"
 #include "firmware/hal/hal.hpp"
 #include "sc_tests/firmware/fake_cqe.hpp"
+#include "sc_tests/firmware/fake_swq.hpp"
 
 namespace fake {
 
@@ -29,6 +30,7 @@ struct Sent {
   unsigned index;
   std::uint32_t arg;
   std::uint32_t clock_control, hc1, hc2;
+  bool in_handler = false;  ///< sent by the interrupt handler
 };
 struct Mark {
   hal::Event what;
@@ -64,6 +66,7 @@ class Board {
   std::function<bool(unsigned index)> lost;  ///< true: the host raises no interrupt at all
   Cqe cqe{*this};                            ///< absent unless switched on
   Device* device = nullptr;                  ///< takes the SDHCI's addresses and interrupt line
+  Swq swq{*this};                            ///< likewise: the card's queue for a driver without an engine
   bool tuning_works = true;
   unsigned busy_polls = 0;  ///< CMD13 after a write says prg so many times
   unsigned tuning_blocks = 3;
@@ -97,6 +100,7 @@ class Board {
  private:
   friend class Cqe;
   friend class DwMmc;
+  friend class Swq;
   std::uint32_t get(std::uint32_t offset, unsigned bytes) const;
   void put(std::uint32_t offset, unsigned bytes, std::uint64_t value);
   void host_write(std::uint32_t offset, unsigned bytes, std::uint64_t value);

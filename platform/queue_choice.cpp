@@ -1,0 +1,43 @@
+#include "platform/queue_choice.hpp"
+
+#include <fmt/format.h>
+
+namespace vp {
+namespace {
+
+constexpr unsigned kCmdqDepthByte = 307, kCmdqSupportByte = 308;  // JESD84-B51 7.4
+constexpr unsigned kLeastDepth = 3;  // Linux takes a queue of two tasks or fewer for a card's mistake
+
+std::string wanted(const Options& options, const DriverParams& d) {
+  if (options.queue) return *options.queue;
+  if (options.cqe) return *options.cqe ? "cqe" : "none";
+  return d.queue == "none" && d.cqe ? "cqe" : d.queue;
+}
+
+}  // namespace
+
+void choose_queue(const Options& options, PlatformConfig& config) {
+  DriverParams& d = config.driver;
+  d.queue = wanted(options, d);
+  d.cqe = d.queue == "cqe";
+  if (d.queue != "none" && config.host != "sdhci")
+    throw InputError(fmt::format("emmc-vp: --queue={}: the driver of this platform's host ({}) sends one command at a time "
+                                 "(platform.host): use --queue=none",
+                                 d.queue, config.host));
+  if (d.cqe && !config.cqe_present)
+    throw InputError(fmt::format("emmc-vp: --{}: this platform's host has no command queue engine (cqhci.present): use "
+                                 "--queue=software, hsq or none",
+                                 options.queue ? "queue=cqe" : "cqe=on"));
+}
+
+void check_queue(const PlatformConfig& config, const ExtCsd& ext_csd) {
+  const std::string& queue = config.driver.queue;
+  if (queue != "cqe" && queue != "software") return;
+  const unsigned depth = (ext_csd[kCmdqSupportByte] & 1) != 0 ? (ext_csd[kCmdqDepthByte] & 0x1FU) + 1 : 0;
+  if (depth >= kLeastDepth) return;
+  throw InputError(fmt::format("emmc-vp: --queue={}: the device ({}) has no command queue (EXT_CSD 308 CMDQ_SUPPORT, 307 "
+                               "CMDQ_DEPTH): use --queue=none or hsq",
+                               queue, config.emmc.ext_csd));
+}
+
+}  // namespace vp
