@@ -17,6 +17,11 @@ class EmmcUnit final : public CardUnit {
   MmcCard& card() override { return emmc_; }
   SparseMedium& medium() override { return emmc_.user_medium(); }
   fw::CardKind kind() const override { return fw::CardKind::emmc; }
+  unsigned queue_depth() const override {
+    constexpr unsigned kCmdqDepth = 307, kCmdqSupport = 308;  // JESD84-B51 7.4
+    const ExtCsd& e = emmc_.ext_csd();
+    return (e[kCmdqSupport] & 1) != 0 ? (e[kCmdqDepth] & 0x1FU) + 1 : 0;
+  }
 
   std::vector<Busy> busy() const override {
     const NandArray& nand = emmc_.ftl().array();

@@ -27,6 +27,8 @@ class CardUnit {
   virtual SparseMedium& medium() = 0;
   const SparseMedium& medium() const { return const_cast<CardUnit*>(this)->medium(); }
   virtual fw::CardKind kind() const = 0;
+  /// Tasks its command queue holds; 0: it has none.
+  virtual unsigned queue_depth() const { return 0; }
   /// A resource of the device and how long it has been busy so far, ps; always the same names in the same order.
   struct Busy {
     std::string name;

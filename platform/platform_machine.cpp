@@ -39,7 +39,7 @@ class PlatformMachine : public Machine, private CpuObserver {
     config_.emmc.ext_csd_text = embedded_text(config_.emmc.ext_csd);
     context_.trace.set_root("platform");
     platform_ = std::make_unique<Platform>("platform", context_, config_);
-    check_queue(config_, platform_->emmc.ext_csd());
+    check_queue(config_, platform_->card->queue_depth());
     image_ = options.image;
     if (image_) load_image();
     checker_ = std::make_unique<PayloadChecker>(

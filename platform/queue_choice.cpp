@@ -5,7 +5,6 @@
 namespace vp {
 namespace {
 
-constexpr unsigned kCmdqDepthByte = 307, kCmdqSupportByte = 308;  // JESD84-B51 7.4
 constexpr unsigned kLeastDepth = 3;  // Linux takes a queue of two tasks or fewer for a card's mistake
 
 std::string wanted(const Options& options, const DriverParams& d) {
@@ -30,14 +29,13 @@ void choose_queue(const Options& options, PlatformConfig& config) {
                                  options.queue ? "queue=cqe" : "cqe=on"));
 }
 
-void check_queue(const PlatformConfig& config, const ExtCsd& ext_csd) {
+void check_queue(const PlatformConfig& config, unsigned depth) {
   const std::string& queue = config.driver.queue;
   if (queue != "cqe" && queue != "software") return;
-  const unsigned depth = (ext_csd[kCmdqSupportByte] & 1) != 0 ? (ext_csd[kCmdqDepthByte] & 0x1FU) + 1 : 0;
   if (depth >= kLeastDepth) return;
   throw InputError(fmt::format("emmc-vp: --queue={}: the device ({}) has no command queue (EXT_CSD 308 CMDQ_SUPPORT, 307 "
                                "CMDQ_DEPTH): use --queue=none or hsq",
-                               queue, config.emmc.ext_csd));
+                               queue, config.card == "emmc" ? config.emmc.ext_csd : "an SD card"));
 }
 
 }  // namespace vp

@@ -246,7 +246,7 @@ TEST_CASE("percentages and missing sizes refer to the device") {
 TEST_CASE("every clone of a job gets its own row and seed in the job table") {
   const FioLimits limits{1 * kGiB, 256, 64};
   const FioRun run =
-      parse_fio({"--ioengine=io_uring", "--iodepth=8", "--size=64m", "--offset_increment=64m", "--fsync=16",
+      parse_fio({"--ioengine=io_uring", "--direct=1", "--iodepth=8", "--size=64m", "--offset_increment=64m", "--fsync=16",
                  "--verify=crc32c", "--norandommap", "--name=a", "--rw=randrw", "--rwmixread=70",
                  "--numjobs=2", "--name=b", "--rw=write", "--bs=64k", "--runtime=1", "--time_based"});
   fw::JobTable table{};

@@ -141,7 +141,7 @@ TEST_CASE("children, parent, least, most, mean and smallest transfer follow iozo
   CHECK(text.find("iozone test complete.") != std::string::npos);
 }
 
-TEST_CASE("--queue names the mode, --cqe says the same, and a contradiction is an error") {
+TEST_CASE("the option --queue names the mode, --cqe says the same, and a contradiction is an error") {
   CHECK(parse_options({"fio", "--queue=hsq"}).queue == "hsq");
   CHECK(parse_options({"iozone", "--queue=software", "--", "-t", "1"}).command == Command::iozone);
   CHECK_NOTHROW(parse_options({"fio", "--queue=cqe", "--cqe=on"}));
