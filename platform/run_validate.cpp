@@ -59,6 +59,8 @@ SeedResult seed_result(const MeasuredSeed& seed, const Plan& p, const std::vecto
     for (const MeasuredRow& row : run.rows) {
       RowResult r{&run, &row, std::nullopt};
       if (report.is_object()) r.model = metric_value(row.metric, report);
+      if (child.status == 0 && !r.model)
+        result.failures.push_back(fmt::format("{}: its report has no {}", run.label, row.metric));
       result.rows.push_back(r);
     }
   }

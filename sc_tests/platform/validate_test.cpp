@@ -1,6 +1,7 @@
 // The measured tables and what is made of them. The published tables stand here a second time, as they were printed.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 
@@ -216,12 +217,14 @@ TEST_CASE("the TH1520 report stands in the measured rows, each of its figures on
 TEST_CASE("the IDMAC report stands in the measured rows, each page, segment and ring once") {
   const MeasuredSeed seed = embedded("idmac_page_size");
   const auto bytes = [](const std::string& kib) { return std::to_string(std::stoul(kib) * 1024); };
-  for (const Record& r : records(kIdmac))
+  const std::vector<Record> all = records(kIdmac);
+  for (const Record& r :
+       all)  // the report's two tables share three set-ups, one of them with the same figure
     CHECK(found(seed,
                 {"driver.page_bytes=" + bytes(r.at("page_KiB")),
                  "dwmmc.max_seg_size=" + bytes(r.at("max_seg_KiB")),
                  "dwmmc.ring_bytes=" + bytes(r.at("ring_KiB")), "count=500", "oflag=sync"},
-                "dd_MB_s", r.at("MB_s")) == 1);
+                "dd_MB_s", r.at("MB_s")) == std::count(all.begin(), all.end(), r));
   CHECK(rows_of(seed) == 15);
   for (const MeasuredRun& run : seed.runs) CHECK(run.rows.at(0).band_percent == 4.0);
 }
