@@ -12,7 +12,7 @@ TEST_CASE("validate takes one seed, refuses an unknown one and what its rows say
                                              {"validate", "--platform=th1520"},
                                              {"validate", "--explain"},
                                              {"validate", "--only=a=b"},
-                                             {"validate", "--output=/no/such/folder/file"}}) {
+                                             {"validate", "--output=/"}}) {
     const Outcome o = run(args);
     CHECK(o.status == 2);
     CHECK(o.out.empty());
