@@ -43,7 +43,7 @@ po::options_description platform_options() {
     ("image", po::value<std::string>()->value_name("FILE"), "the medium: loaded when it exists, kept after the run")
     ("explain", po::bool_switch(), "adds where the time went: spans, stalls, utilisation, verdict")
     ("seed", po::value<std::string>()->value_name("N"), "of everything random (default 1)")
-    ("jobs", po::value<std::string>()->value_name("N"), "run: points at once (default: one per core)")
+    ("jobs", po::value<std::string>()->value_name("N"), "run, validate: runs at once (default: one per core)")
     ("only", po::value<std::vector<std::string>>()->composing()->value_name("AXIS=VALUE"), "run: only the points with this value")
     ("quiet", po::bool_switch(), "no progress, no logs")
     ("help,h", po::bool_switch(), "this text")
@@ -142,14 +142,18 @@ Command command_of(const std::vector<std::string>& positional) {
   if (std::find(commands().begin(), commands().end(), name) == commands().end())
     throw InputError(fmt::format("emmc-vp: unknown command '{}': did you mean '{}'?", name,
                                  nearest_word(name, commands())));
-  if (name != "fio" && name != "dd" && name != "iozone" && name != "run" && name != "params" && name != "list")
+  if (name != "fio" && name != "dd" && name != "iozone" && name != "run" && name != "validate" &&
+      name != "params" && name != "list")
     throw InputError(fmt::format("emmc-vp {}: not in this version yet: use emmc-vp fio", name));
   if (name == "run" && positional.size() != 2)
     throw InputError("emmc-vp run: name one scenario: a name of emmc-vp list, or a TOML file");
-  if (name != "run" && positional.size() > 1)
+  if (name == "validate" && positional.size() > 2)
+    throw InputError("emmc-vp validate: name one seed, or none for all");
+  if (name != "run" && name != "validate" && positional.size() > 1)
     throw InputError(fmt::format("emmc-vp {}: unexpected '{}': the front end's own words go after --", name,
                                  positional[1]));
   if (name == "run") return Command::run;
+  if (name == "validate") return Command::validate;
   if (name == "iozone") return Command::iozone;
   if (name == "dd") return Command::dd;
   return name == "fio" ? Command::fio : name == "params" ? Command::params : Command::list;
@@ -182,13 +186,17 @@ void read_choices(const po::variables_map& map, Options& o) {
   if (o.cpu == "rv64") bad_option("cpu", "rv64", "not in this version yet: use --cpu=native");
 }
 
-/// What only `run` understands.
+/// What only `run` and `validate` understand.
 void read_sweep(const po::variables_map& map, const std::vector<std::string>& positional, Options& o) {
-  for (const char* name : {"jobs", "only"})
-    if (map.count(name) && o.command != Command::run)
-      throw InputError(fmt::format("emmc-vp {}: --{} belongs to emmc-vp run: leave it out", positional.front(), name));
-  if (o.command != Command::run) return;
-  o.scenario = positional[1];
+  const auto belongs = [&](const char* name, const char* to) {
+    if (map.count(name))
+      throw InputError(
+          fmt::format("emmc-vp {}: --{} belongs to emmc-vp {}: leave it out", positional.front(), name, to));
+  };
+  if (o.command != Command::run && o.command != Command::validate) belongs("jobs", "run");
+  if (o.command != Command::run) belongs("only", "run");
+  if (o.command == Command::validate && positional.size() > 1) o.measured_seed = positional[1];
+  if (o.command == Command::run) o.scenario = positional[1];
   if (map.count("only")) o.only = map["only"].as<std::vector<std::string>>();
   if (!map.count("jobs")) return;
   const std::string text = map["jobs"].as<std::string>();
@@ -251,9 +259,10 @@ std::string help_text() {
       "  emmc-vp dd [platform options] -- <dd operands, e.g. if=/dev/zero of=f bs=1M count=500 oflag=sync>\n"
       "  emmc-vp iozone [platform options] -- -s 8192k -r 4k -i 0 -i 1 -i 2 -i 8 -I -t 4   its throughput mode\n"
       "  emmc-vp run SCENARIO [platform options] [--jobs=N] [--only=AXIS=VALUE]   a sweep, one table\n"
+      "  emmc-vp validate [SEED] [--jobs=N]                  the measured tables beside the model's\n"
       "  emmc-vp params [--platform=PRESET] [-p KEY=VALUE]   every parameter: value, unit, range, origin\n"
       "  emmc-vp list                                        presets, device parts, scenarios\n\n"
-      "validate and decode are not in this version yet.\n\n"
+      "decode is not in this version yet.\n\n"
       "{}\n"
       "exit status: 0 good; 1 internal error; 2 bad input; 3 a hardware rule was broken (a finding); 4 data "
       "mismatch\n",

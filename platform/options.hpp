@@ -15,7 +15,7 @@
 
 namespace vp {
 
-enum class Command : std::uint8_t { help, version, fio, dd, iozone, run, params, list };
+enum class Command : std::uint8_t { help, version, fio, dd, iozone, run, validate, params, list };
 enum class OutputFormat : std::uint8_t { normal, json };
 
 /// --vcd-window=requests:A..B (both included, counted from 0) or time:10us..20us.
@@ -44,8 +44,9 @@ struct Options {
   /// Said on the command line, as against the default: `run` lets them replace the scenario's.
   bool platform_given = false, timing_given = false, cpu_given = false, seed_given = false;
   std::string scenario;           ///< of `run`: a name, or the path of a TOML file
-  std::optional<unsigned> jobs;   ///< of `run`: points at once; not given: one per core
+  std::optional<unsigned> jobs;   ///< of `run` and `validate`: runs at once; not given: one per core
   std::vector<std::string> only;  ///< of `run`: "axis=value", the points to run
+  std::string measured_seed;      ///< of `validate`: empty means all
   std::vector<std::string> rest;  ///< the words after `--`
 };
 

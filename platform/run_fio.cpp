@@ -14,6 +14,7 @@
 #include "platform/run_dd.hpp"
 #include "platform/run_iozone.hpp"
 #include "platform/run_scenario.hpp"
+#include "platform/run_validate.hpp"
 
 namespace vp {
 namespace {
@@ -61,6 +62,8 @@ int dispatch(const Options& options, const MachineFactory& factory, const Config
       return run_params(options, *factory(), source, streams.out);
     case Command::run:
       return run_scenario(options, factory, source, streams);
+    case Command::validate:
+      return run_validate(options, source, streams);
     case Command::fio:
       return run_fio(options, *factory(), source, streams);
     case Command::dd:

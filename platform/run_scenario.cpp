@@ -1,11 +1,8 @@
 #include "platform/run_scenario.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <ostream>
 
 #include "platform/output_file.hpp"
@@ -13,28 +10,6 @@
 
 namespace vp {
 namespace {
-
-/// The cores this process may use.
-unsigned cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set)) : 1;
-}
-
-std::string last_line(const std::string& text) {
-  const auto end = text.find_last_not_of("\n\r ");
-  if (end == std::string::npos) return {};
-  const auto begin = text.rfind('\n', end);
-  return text.substr(begin == std::string::npos ? 0 : begin + 1,
-                     end - (begin == std::string::npos ? 0 : begin + 1) + 1);
-}
-
-std::string error_of(const ChildResult& child) {
-  if (child.status == 0) return {};
-  const std::string line = last_line(child.err);
-  if (!line.empty()) return line;
-  return child.status > 128 ? fmt::format("ended by signal {}", child.status - 128) : "said nothing";
-}
 
 /// The point's numbers and outcome, from what its run printed.
 void take_report(const ChildResult& child, PointResult& numbers, Outcome& outcome) {
@@ -93,7 +68,7 @@ int run_scenario(const Options& options, const MachineFactory& factory, const Co
     if (bar) streams.err << fmt::format("\r{} of {} points\x1b[K", n, points.size()) << std::flush;
   };
   on_done(0);
-  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  const std::string program = own_program();
   const auto children = run_children(program, arguments, options.jobs.value_or(cores()), on_done);
   if (bar) streams.err << "\r\x1b[K" << std::flush;
 

@@ -24,6 +24,13 @@ std::vector<ChildResult> run_children(const std::string& program,
                                       const std::vector<std::vector<std::string>>& arguments, unsigned jobs,
                                       const std::function<void(std::size_t)>& on_done);
 
+/// The cores this process may use.
+unsigned cores();
+/// The last line a child said on stderr, or what ended it; empty when its status is 0.
+std::string error_of(const ChildResult& child);
+/// This program's file.
+std::string own_program();
+
 /// Exit status: 0, or that of the first point (in order) whose status the scenario does not expect. Throws InputError.
 int run_scenario(const Options& options, const MachineFactory& factory, const ConfigSource& source,
                  Streams streams);

@@ -1,6 +1,8 @@
 // Child processes: started, read, reaped.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <stdexcept>
 
@@ -114,7 +117,30 @@ void take_some(std::vector<std::unique_ptr<Child>>& running) {
     if (polled[i].revents != 0) who[i].first->take(who[i].second);
 }
 
+std::string last_line(const std::string& text) {
+  const auto end = text.find_last_not_of("\n\r ");
+  if (end == std::string::npos) return {};
+  const auto begin = text.rfind('\n', end);
+  return text.substr(begin == std::string::npos ? 0 : begin + 1,
+                     end - (begin == std::string::npos ? 0 : begin + 1) + 1);
+}
+
 }  // namespace
+
+unsigned cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set)) : 1;
+}
+
+std::string error_of(const ChildResult& child) {
+  if (child.status == 0) return {};
+  const std::string line = last_line(child.err);
+  if (!line.empty()) return line;
+  return child.status > 128 ? fmt::format("ended by signal {}", child.status - 128) : "said nothing";
+}
+
+std::string own_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
 std::vector<ChildResult> run_children(const std::string& program,
                                       const std::vector<std::vector<std::string>>& arguments, unsigned jobs,

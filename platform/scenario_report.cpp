@@ -6,33 +6,12 @@
 #include <cmath>
 
 #include "models/core/params.hpp"
+#include "platform/text_table.hpp"
 
 namespace vp {
 namespace {
 
-using Row = std::vector<std::string>;
-
-/// Columns as wide as their widest cell; numbers to the right, the first `left` columns to the left.
-std::string aligned(const std::vector<Row>& rows, std::size_t left) {
-  std::vector<std::size_t> width;
-  for (const Row& r : rows)
-    for (std::size_t i = 0; i < r.size(); ++i) {
-      if (width.size() <= i) width.push_back(0);
-      width[i] = std::max(width[i], r[i].size());
-    }
-  std::string out;
-  for (const Row& r : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < r.size(); ++i) {
-      const std::size_t fill = width[i] - r[i].size();
-      line += i < left ? r[i] + std::string(fill, ' ') : std::string(fill, ' ') + r[i];
-      line += "  ";
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
-  }
-  return out;
-}
+using Row = TextRow;
 
 std::string number(const std::optional<double>& v) {
   if (!v) return "-";
@@ -219,18 +198,6 @@ Json analyses_json(const ScenarioResults& r) {
     list.push_back(std::move(one));
   }
   return list;
-}
-
-/// The command to paste: words with spaces or quotes get single quotes.
-std::string pasteable(const std::vector<std::string>& words) {
-  std::string out = "emmc-vp";
-  for (const std::string& w : words) {
-    const bool plain = !w.empty() && w.find_first_of(" \t\n'\"\\$&;|<>*?()[]{}#~`!") == std::string::npos;
-    std::string quoted = "'";
-    for (const char c : w) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    out += " " + (plain ? w : quoted + "'");
-  }
-  return out;
 }
 
 Json point_json(const ScenarioResults& r, std::size_t i) {
