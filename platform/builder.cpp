@@ -1,5 +1,7 @@
 #include "platform/builder.hpp"
 
+#include <fmt/format.h>
+
 #include <new>
 
 #include "firmware/app/main.hpp"
@@ -130,6 +132,8 @@ void Platform::fill_job_table(const DriverParams& d) {
   if (d.run_stride && (d.contiguity_pages == 0 || d.run_stride % d.page_bytes ||
                        d.run_stride <= d.contiguity_pages * d.page_bytes))
     throw InputError("driver.run_stride: needs contiguity_pages, a multiple of page_bytes and more than a run has");
+  if (d.page_bytes & (d.page_bytes - 1))
+    throw InputError(fmt::format("driver.page_bytes={}: must be a power of two: 4K, 16K or 64K", d.page_bytes));
   table_ = new (at) fw::JobTable{};
   fw::JobTable& t = *table_;
   t.magic = fw::kJobTableMagic;

@@ -43,6 +43,7 @@ class DwmmcUnit final : public HostUnit {
     table.dw_software_stop = driver_.software_stop;
   }
 
+  std::uint64_t interrupts() const override { return dwmmc_.counters().interrupts_raised; }
   const AxiCounters& dma_counters() const override { return dwmmc_.data().port().counters(); }
 
   void stalls(std::vector<StallRow>& rows, std::uint64_t period) const override {

@@ -183,8 +183,6 @@ void read_choices(const po::variables_map& map, Options& o) {
   if (map.count("vcd-window")) o.vcd_window = parse_window(map["vcd-window"].as<std::string>());
   if (o.vcd_window && !map.count("vcd"))
     bad_option("vcd-window", map["vcd-window"].as<std::string>(), "needs --vcd=FILE to write to");
-  if (map.count("page-size"))  // before the -p: the last one wins
-    o.overrides.insert(o.overrides.begin(), "driver.page_bytes=" + map["page-size"].as<std::string>());
   if (o.cpu == "rv64") bad_option("cpu", "rv64", "not in this version yet: use --cpu=native");
 }
 
@@ -217,8 +215,10 @@ void read_files(const po::variables_map& map, Options& o) {
   file("output", o.output);
   file("vcd", o.vcd);
   file("image", o.image);
+  if (map.count("page-size")) o.overrides.push_back("driver.page_bytes=" + map["page-size"].as<std::string>());
   if (!map.count("param")) return;
-  o.overrides = map["param"].as<std::vector<std::string>>();
+  const auto& given = map["param"].as<std::vector<std::string>>();
+  o.overrides.insert(o.overrides.end(), given.begin(), given.end());
   for (const std::string& text : o.overrides)
     if (text.find('=') == std::string::npos || text.front() == '=')
       throw InputError(

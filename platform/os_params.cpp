@@ -21,6 +21,8 @@ void OsParams::declare(ParamRegistry& r, const std::string& at) {
   r.add(at + ".dirty_background_bytes", dirty_background_bytes, "B", 0, kMost,
         "dirty data above which write-back starts by itself");
   r.add(at + ".dirty_limit_bytes", dirty_limit_bytes, "B", 4096, kMost, "dirty data at which a writer waits");
+  r.add(at + ".cpu_cache_bytes", cpu_cache_bytes, "B", 0, 1 << 30,
+        "data that can come in after a page before it costs copy_far_byte_ns more to copy; 0: any");
   r.add(at + ".max_io_bytes", max_io_bytes, "B", 4096, 64 << 20,
         "longest I/O built from contiguous cached pages");
   r.add(at + ".writeback_ios", writeback_ios, "I/Os", 1, 32, "I/Os that background write-back keeps open");
@@ -64,6 +66,7 @@ void OsParams::fill(fw::OsConfig& to, std::uint64_t page_bytes) const {
   to.read_ahead_bytes = read_ahead_kib * 1024;
   to.dirty_background_bytes = dirty_background_bytes;
   to.dirty_limit_bytes = dirty_limit_bytes;
+  to.cpu_cache_bytes = cpu_cache_bytes;
   to.max_io_bytes = max_io_bytes;
   to.writeback_ios = u32(writeback_ios);
   to.fua = fua;

@@ -17,6 +17,7 @@ struct OsParams {
   std::uint64_t read_ahead_kib = 128;               ///< Linux VM_READAHEAD_PAGES
   std::uint64_t dirty_background_bytes = 16 << 20;  ///< Linux: 10 % of free memory; here of a small one
   std::uint64_t dirty_limit_bytes = 32 << 20;       ///< Linux: 20 %
+  std::uint64_t cpu_cache_bytes = 0;                ///< choice: copies cost the same wherever the bytes are
   std::uint64_t max_io_bytes = 4 << 20;             ///< Linux MIN_WRITEBACK_PAGES: 4 MiB
   std::uint64_t writeback_ios = 4;                  ///< choice
   std::string filesystem = "ext4";

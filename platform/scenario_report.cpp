@@ -114,12 +114,22 @@ bool meant(const Scenario& s, const Point& p, const AxisLabels& at) {
   return true;
 }
 
+bool same_table(const Measured& a, const Measured& b) {
+  return a.name == b.name && a.metric == b.metric && a.source == b.source;
+}
+
+/// Values that follow each other under one name, metric and source are one table.
 std::string measured_table(const ScenarioResults& r) {
   std::string out;
-  for (const Measured& m : r.scenario->measured) {
-    std::vector<Row> rows(1);
-    for (const Axis& a : r.scenario->axes) rows[0].push_back(a.name);
-    for (const char* name : {"model", "measured", "model/measured"}) rows[0].push_back(name);
+  const std::vector<Measured>& all = r.scenario->measured;
+  std::vector<Row> rows;
+  for (std::size_t n = 0; n < all.size(); ++n) {
+    const Measured& m = all[n];
+    if (n == 0 || !same_table(all[n - 1], m)) {
+      rows.assign(1, {});
+      for (const Axis& a : r.scenario->axes) rows[0].push_back(a.name);
+      for (const char* name : {"model", "measured", "model/measured"}) rows[0].push_back(name);
+    }
     for (std::size_t i = 0; i < r.points->size(); ++i) {
       if (!meant(*r.scenario, (*r.points)[i], m.at)) continue;
       Row row;
@@ -131,7 +141,7 @@ std::string measured_table(const ScenarioResults& r) {
       row.push_back(model && m.value != 0 ? fmt::format("{:.3f}", *model / m.value) : "-");
       rows.push_back(std::move(row));
     }
-    if (rows.size() == 1) continue;
+    if (rows.size() == 1 || (n + 1 < all.size() && same_table(m, all[n + 1]))) continue;
     out += fmt::format("\nMeasured: {}, {}{}\n", m.name, m.metric,
                        m.source.empty() ? "" : " (" + m.source + ")");
     out += aligned(rows, r.scenario->axes.size());

@@ -47,6 +47,7 @@ struct OsConfig {
   std::uint64_t read_ahead_bytes;        ///< largest read-ahead window
   std::uint64_t dirty_background_bytes;  ///< dirty bytes above which write-back starts by itself
   std::uint64_t dirty_limit_bytes;       ///< dirty and write-back bytes at which a writer must wait
+  std::uint64_t cpu_cache_bytes;         ///< a page with so much come in after it has left the CPU's cache; 0: never
   std::uint64_t max_io_bytes;            ///< longest I/O built from contiguous pages
   std::uint32_t writeback_ios;           ///< I/Os background write-back keeps open
   std::uint32_t fua;                     ///< 1: commit records by FUA where disk and card can, else a flush after them

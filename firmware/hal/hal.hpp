@@ -63,6 +63,7 @@ enum class Cost : std::uint8_t {
   page_dirty,        ///< per page a write call touches: write begin and end, mark dirty
   page_writeback,    ///< per page written back: collect, map to the device, set the write-back mark
   copy_byte,         ///< per byte copied between the cache and the caller
+  copy_far_byte,     ///< more per byte of these that has left the CPU's cache before it is copied
   io_build,          ///< per I/O built from cached pages: allocate, fill, block layer entry
   task_switch,       ///< per sleep of a caller inside a call: out and in again
   journal_commit,    ///< per journal transaction: start, wake the journal's thread, finish

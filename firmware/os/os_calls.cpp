@@ -124,6 +124,8 @@ OsWait OsLayer::wait_room(OsCall& c) {
 void OsLayer::move(OsCall& c, std::uint32_t frame, std::uint64_t in_page, std::uint64_t n) {
   const Buffer page = frames_from(frame);
   const bool out = c.kind == OsCallKind::read;
+  const bool far = out && config_.cpu_cache_bytes &&
+                   std::uint64_t{cache_.since(frame)} * page_bytes_ >= config_.cpu_cache_bytes;
   for (std::uint64_t done = 0; done < n;) {
     const std::uint64_t part = smaller(n - done, Meter::kPortionBytes);
     const std::uint64_t user = c.user_offset + c.copied + done;
@@ -133,6 +135,7 @@ void OsLayer::move(OsCall& c, std::uint32_t frame, std::uint64_t in_page, std::u
       copy_bytes(c.user, user, page, in_page + done, part);
     done += part;
     meter.add(hal::Cost::copy_byte, part);
+    if (far) meter.add(hal::Cost::copy_far_byte, part);
     tick();
   }
 }

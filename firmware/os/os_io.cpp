@@ -176,6 +176,7 @@ void OsLayer::io_done(Io& io) {
     const bool failed_read = !write && io.error != MmcError::none;
     for (std::uint32_t i = 0; i < o.count; ++i) {
       cache_.clear(o.frame + i, write ? PageCache::kWriting : PageCache::kReading);
+      if (!write) cache_.arrived(o.frame + i);
       if (failed_read) cache_.set(o.frame + i, PageCache::kFailed);
     }
     if (write) {

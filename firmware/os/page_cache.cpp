@@ -21,7 +21,7 @@ void PageCache::init(void* memory, std::uint32_t frames) {
   frames_ = frames;
   bucket_bits_ = bits_for(frames);
   hand_ = dirty_ = writing_ = 0;
-  for (std::uint32_t i = 0; i < frames; ++i) table_[i] = {0, kNone, 0};
+  for (std::uint32_t i = 0; i < frames; ++i) table_[i] = {0, kNone, 0, 0};
   for (std::uint32_t i = 0; i < 1u << bucket_bits_; ++i) buckets_[i] = kNone;
 }
 
@@ -40,7 +40,7 @@ std::uint32_t PageCache::allocate(std::uint64_t page) {
   if (!evictable(f)) return kNone;
   drop(f);
   const std::uint32_t b = bucket(page);
-  table_[f] = {page, buckets_[b], kUsed};
+  table_[f] = {page, buckets_[b], kUsed, arrivals_};
   buckets_[b] = f;
   hand_ = hand_ + 1 == frames_ ? 0 : hand_ + 1;
   return f;
@@ -52,7 +52,7 @@ void PageCache::drop(std::uint32_t frame) {
   while (*link != frame) link = &table_[*link].next;
   *link = table_[frame].next;
   count(table_[frame].flags, 0);
-  table_[frame] = {0, kNone, 0};
+  table_[frame] = {0, kNone, 0, 0};
 }
 
 void PageCache::count(std::uint32_t before, std::uint32_t after) {

@@ -37,6 +37,10 @@ class PageCache {
   }
   void drop(std::uint32_t frame);
 
+  /// The frame's page has come from the device: the last of all that have.
+  void arrived(std::uint32_t frame) { table_[frame].arrival = ++arrivals_; }
+  /// Pages that have come after this one.
+  std::uint32_t since(std::uint32_t frame) const { return arrivals_ - table_[frame].arrival; }
   std::uint64_t page(std::uint32_t frame) const { return table_[frame].page; }
   bool has(std::uint32_t frame, std::uint32_t flags) const { return (table_[frame].flags & flags) != 0; }
   void set(std::uint32_t frame, std::uint32_t flags);
@@ -50,6 +54,7 @@ class PageCache {
     std::uint64_t page;
     std::uint32_t next;  ///< of the same bucket
     std::uint32_t flags;
+    std::uint32_t arrival;
   };
   std::uint32_t bucket(std::uint64_t page) const;
   void count(std::uint32_t before, std::uint32_t after);
@@ -57,7 +62,7 @@ class PageCache {
   Frame* table_ = nullptr;
   std::uint32_t* buckets_ = nullptr;
   std::uint32_t frames_ = 0, bucket_bits_ = 0;
-  std::uint32_t hand_ = 0;
+  std::uint32_t hand_ = 0, arrivals_ = 0;
   std::uint32_t dirty_ = 0, writing_ = 0;
 };
 

@@ -32,6 +32,7 @@ constexpr CostRow kCosts[] = {
     {"page_dirty_ns", 900, "per page a buffered write touches: write begin, end, dirty (calibration value)"},
     {"page_writeback_ns", 350, "per page written back: collect, map, mark (calibration value)"},
     {"copy_byte_ns", 0.35, "per byte copied between the page cache and the caller (calibration value)"},
+    {"copy_far_byte_ns", 0, "more per byte that os.cpu_cache_bytes no longer holds when it is copied (calibration value)"},
     {"io_build_ns", 3000, "per I/O built from cached pages (calibration value)"},
     {"task_switch_ns", 4000, "per sleep inside a system call: out and in again (calibration value)"},
     {"journal_commit_ns", 30000, "per journal transaction, beside its blocks (calibration value)"},

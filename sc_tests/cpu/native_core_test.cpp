@@ -519,7 +519,7 @@ TEST_CASE("every cost of the core is a parameter in nanoseconds with its documen
       // the operating system's path
       {"copy_record_ns", "150"},      {"syscall_ns", "400"},        {"zero_byte_ns", "0.12"},
       {"page_lookup_ns", "80"},       {"page_add_ns", "500"},       {"page_end_ns", "100"},
-      {"page_dirty_ns", "900"},       {"page_writeback_ns", "350"}, {"copy_byte_ns", "0.35"},
+      {"page_dirty_ns", "900"},       {"page_writeback_ns", "350"}, {"copy_byte_ns", "0.35"}, {"copy_far_byte_ns", "0"},
       {"io_build_ns", "3000"},        {"task_switch_ns", "4000"},   {"journal_commit_ns", "30000"},
       {"journal_block_ns", "1500"}};
   for (const auto& [key, value] : expected) {
