@@ -6,13 +6,12 @@
 using namespace vp::test;
 
 TEST_CASE("validate takes one seed, refuses an unknown one and what its rows say themselves, in one line") {
-  for (const auto& args :
-       std::vector<std::vector<std::string>>{{"validate", "no-such"},
-                                             {"validate", "th1520_cqe", "x"},
-                                             {"validate", "--platform=th1520"},
-                                             {"validate", "--explain"},
-                                             {"validate", "--only=a=b"},
-                                             {"validate", "--output=/"}}) {
+  for (const auto& args : std::vector<std::vector<std::string>>{{"validate", "no-such"},
+                                                                {"validate", "th1520_cqe", "x"},
+                                                                {"validate", "--platform=th1520"},
+                                                                {"validate", "--explain"},
+                                                                {"validate", "--only=a=b"},
+                                                                {"validate", "--output=/"}}) {
     const Outcome o = run(args);
     CHECK(o.status == 2);
     CHECK(o.out.empty());
