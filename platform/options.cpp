@@ -20,7 +20,7 @@ namespace {
 
 const std::vector<std::string>& commands() {
   static const std::vector<std::string> names = {"fio",      "dd",     "iozone", "run",
-                                                 "validate", "params", "list",   "decode"};
+                                                 "validate", "params", "list",   "decode", "linux"};
   return names;
 }
 
@@ -43,6 +43,8 @@ po::options_description platform_options() {
     ("seed", po::value<std::string>()->value_name("N"), "of everything random (default 1)")
     ("jobs", po::value<std::string>()->value_name("N"), "run: points at once (default: one per core)")
     ("only", po::value<std::vector<std::string>>()->composing()->value_name("AXIS=VALUE"), "run: only the points with this value")
+    ("queue", po::value<std::string>()->value_name("cqe|none"), "linux: the queue engine the guest's driver is shown (default: none)")
+    ("kernel", po::value<std::string>()->value_name("DIR"), "linux: the guest kernel's folder (scripts/linux.sh makes it)")
     ("quiet", po::bool_switch(), "no progress, no logs")
     ("help,h", po::bool_switch(), "this text")
     ("version", po::bool_switch(), "the version");
@@ -140,7 +142,7 @@ Command command_of(const std::vector<std::string>& positional) {
   if (std::find(commands().begin(), commands().end(), name) == commands().end())
     throw InputError(fmt::format("emmc-vp: unknown command '{}': did you mean '{}'?", name,
                                  nearest_word(name, commands())));
-  if (name != "fio" && name != "run" && name != "params" && name != "list")
+  if (name != "fio" && name != "run" && name != "params" && name != "list" && name != "linux")
     throw InputError(fmt::format("emmc-vp {}: not in this version yet: use emmc-vp fio", name));
   if (name == "run" && positional.size() != 2)
     throw InputError("emmc-vp run: name one scenario: a name of emmc-vp list, or a TOML file");
@@ -148,6 +150,7 @@ Command command_of(const std::vector<std::string>& positional) {
     throw InputError(fmt::format("emmc-vp {}: unexpected '{}': the front end's own words go after --", name,
                                  positional[1]));
   if (name == "run") return Command::run;
+  if (name == "linux") return Command::linux_guest;
   return name == "fio" ? Command::fio : name == "params" ? Command::params : Command::list;
 }
 
@@ -191,6 +194,15 @@ void read_sweep(const po::variables_map& map, const std::vector<std::string>& po
   o.jobs = static_cast<unsigned>(n);
 }
 
+/// What only `linux` understands.
+void read_guest(const po::variables_map& map, const std::vector<std::string>& positional, Options& o) {
+  for (const char* name : {"queue", "kernel"})
+    if (map.count(name) && o.command != Command::linux_guest)
+      throw InputError(fmt::format("emmc-vp {}: --{} belongs to emmc-vp linux: leave it out", positional.front(), name));
+  if (map.count("queue")) o.queue = choice(map, "queue", {"cqe", "none"}) == "cqe";
+  if (map.count("kernel")) o.kernel = map["kernel"].as<std::string>();
+}
+
 void read_files(const po::variables_map& map, Options& o) {
   const auto file = [&](const char* name, std::optional<std::string>& to) {
     if (!map.count(name)) return;
@@ -225,9 +237,10 @@ Options parse_options(const std::vector<std::string>& args) {
   read_choices(map, o);
   read_files(map, o);
   read_sweep(map, positional, o);
+  read_guest(map, positional, o);
   o.explain = map["explain"].as<bool>();
   o.quiet = map["quiet"].as<bool>();
-  if (o.command != Command::fio && !o.rest.empty())
+  if (o.command != Command::fio && o.command != Command::linux_guest && !o.rest.empty())
     throw InputError(fmt::format("emmc-vp {}: takes nothing after --: leave '{}' out", positional.front(),
                                  o.rest.front()));
   return o;
@@ -241,7 +254,8 @@ std::string help_text() {
       "  emmc-vp fio [platform options] -- <fio options or job file>\n"
       "  emmc-vp run SCENARIO [platform options] [--jobs=N] [--only=AXIS=VALUE]   a sweep, one table\n"
       "  emmc-vp params [--platform=PRESET] [-p KEY=VALUE]   every parameter: value, unit, range, origin\n"
-      "  emmc-vp list                                        presets, device parts, scenarios\n\n"
+      "  emmc-vp list                                        presets, device parts, scenarios\n"
+      "  emmc-vp linux --kernel=DIR [--queue=cqe|none] [platform options] -- COMMAND   in a Linux guest (scripts/linux.sh)\n\n"
       "dd, iozone, validate and decode are not in this version yet.\n\n"
       "{}\n"
       "exit status: 0 good; 1 internal error; 2 bad input; 3 a hardware rule was broken (a finding); 4 data "

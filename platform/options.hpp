@@ -15,7 +15,7 @@
 
 namespace vp {
 
-enum class Command : std::uint8_t { help, version, fio, run, params, list };
+enum class Command : std::uint8_t { help, version, fio, run, params, list, linux_guest };
 enum class OutputFormat : std::uint8_t { normal, json };
 
 /// --vcd-window=requests:A..B (both included, counted from 0) or time:10us..20us.
@@ -45,6 +45,8 @@ struct Options {
   std::string scenario;           ///< of `run`: a name, or the path of a TOML file
   std::optional<unsigned> jobs;   ///< of `run`: points at once; not given: one per core
   std::vector<std::string> only;  ///< of `run`: "axis=value", the points to run
+  std::optional<std::string> kernel;  ///< of `linux`: the folder with the guest's kernel
+  bool queue = false;                 ///< of `linux`: --queue=cqe
   std::vector<std::string> rest;  ///< the words after `--`
 };
 

@@ -8,6 +8,7 @@
 #include "platform/explain.hpp"
 #include "platform/fio_frontend.hpp"
 #include "platform/fio_report.hpp"
+#include "platform/linux/run_linux.hpp"
 #include "platform/output_file.hpp"
 #include "platform/param_table.hpp"
 #include "platform/platform_choice.hpp"
@@ -174,6 +175,8 @@ int dispatch(const Options& options, const MachineFactory& factory, const Config
       return run_params(options, *factory(), source, streams.out);
     case Command::run:
       return run_scenario(options, factory, source, streams);
+    case Command::linux_guest:
+      return guest::run_linux(options, source, streams);
     case Command::fio:
       return run_fio(options, *factory(), source, streams);
   }

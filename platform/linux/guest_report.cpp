@@ -1,0 +1,67 @@
+#include "platform/linux/guest_report.hpp"
+
+#include <fmt/format.h>
+
+#include "platform/explain.hpp"
+#include "platform/json_text.hpp"
+
+namespace vp::guest {
+
+std::vector<CounterRow> guest_counters(const GuestPlatform& p) {
+  const BridgeCounters& b = p.bridge.counters();
+  const Calendar::Counters& c = p.bridge.calendar().counters();
+  const MmcBus::Counters& bus = p.mmc_bus.counters();
+  const DataEngine::Counters d = p.sdhci.data().counters();
+  std::vector<CounterRow> rows = {
+      {"guest.mmio_reads", b.mmio_reads},
+      {"guest.mmio_writes", b.mmio_writes},
+      {"guest.mmio_ns", b.mmio_time.value() / 1000},
+      {"guest.config_reads", b.config_reads},
+      {"guest.config_writes", b.config_writes},
+      {"guest.interrupts", b.interrupts},
+      {"guest.waits", c.waits},
+      {"guest.clock_updates", c.updates},
+      {"mmc_bus.commands", bus.commands},
+      {"mmc_bus.blocks_read", bus.blocks_read},
+      {"mmc_bus.blocks_written", bus.blocks_written},
+      {"sdhci.interrupts", p.sdhci.counters().interrupts_raised},
+      {"sdhci.auto_commands", p.sdhci.counters().auto_commands},
+      {"sdhci.error_interrupts", p.sdhci.counters().errors},
+      {"sdhci.descriptors_fetched", d.descriptors},
+      {"sdhci.card_clock_stops", d.clock_stops},
+      {"sdhci.boundary_crossings", d.boundary_crossings},
+  };
+  if (p.cqhci) {
+    const Cqhci::Counters& q = p.cqhci->counters();
+    rows.insert(rows.end(), {{"cqhci.tasks", q.tasks},
+                             {"cqhci.status_queries", q.status_queries},
+                             {"cqhci.interrupts", q.interrupts},
+                             {"cqhci.descriptor_fetches", q.descriptor_fetches}});
+  }
+  for (unsigned i = 0; i < bus.by_index.size(); ++i)
+    if (bus.by_index[i] != 0) rows.push_back({fmt::format("mmc_bus.cmd{}", i), bus.by_index[i]});
+  return rows;
+}
+
+std::string guest_report(const Options& options, const LoadedPreset& preset, const GuestPlatform& platform,
+                         const PciIdentity& identity, const Context& context) {
+  const std::uint64_t ns = sc_core::sc_time_stamp().value() / 1000;
+  const std::vector<CounterRow> rows = guest_counters(platform);
+  if (options.output_format == OutputFormat::json) {
+    Json out;
+    out["platform"] = preset.name;
+    out["part"] = preset.part;
+    out["identity"] = identity.name;
+    out["timing"] = options.timing == TimingStyle::at ? "at" : "lt";
+    out["simulated_ns"] = ns;
+    for (const CounterRow& row : rows) out["counters"][row.name] = row.value;
+    for (const Finding& f : context.findings.kept())
+      out["findings"].push_back({{"rule", f.rule}, {"time_ns", f.time.value() / 1000}, {"path", f.path}, {"text", f.text}});
+    return json_text(out);
+  }
+  std::string text = fmt::format("guest on {} ({}), {} ns simulated\n", preset.name, identity.name, ns);
+  for (const CounterRow& row : rows) text += fmt::format("  {:<32} {}\n", row.name, row.value);
+  return text + findings_text(context.findings);
+}
+
+}  // namespace vp::guest
