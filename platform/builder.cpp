@@ -41,6 +41,7 @@ void CheckParams::declare(ParamRegistry& r, const std::string& at) {
 }
 
 void PlatformConfig::declare(ParamRegistry& r) {
+  r.add("platform.host", host, {"sdhci"}, "host controller");
   r.add("axi.clock_hz", axi_clock_hz, "Hz", 1e6, 2e9, "AXI clock");
   interconnect.declare(r, "axi");
   dram.declare(r, "dram");
@@ -66,8 +67,7 @@ Platform::Platform(sc_core::sc_module_name module_name, Context& ctx, const Plat
       sram("sram", axi_clock, c.sram),
       mmc_bus("mmc_bus", ctx, c.mmc_bus),
       emmc("emmc", ctx, c.emmc, c.nand),
-      sdhci("sdhci", ctx, axi_clock, mmc_bus, emmc, c.sdhci),
-      cqhci(c.cqe_present ? std::make_unique<Cqhci>("cqhci", ctx, sdhci, c.cqhci) : nullptr),
+      host(make_host(ctx, axi_clock, mmc_bus, emmc, c)),
       cpu("cpu", ctx, c.cpu, [] { return fw::main(); }),
       intc("intc", ctx, axi_clock, c.intc),
       timer("timer", ctx, axi_clock, c.timer) {
@@ -77,9 +77,8 @@ Platform::Platform(sc_core::sc_module_name module_name, Context& ctx, const Plat
 
 void Platform::wire(std::uint64_t sram_bytes) {
   const unsigned cpu_master = interconnect.add_master("cpu", 0, true);
-  const unsigned dma_master = interconnect.add_master("sdhci", 0);
   cpu.socket.bind(interconnect.master_socket(cpu_master));
-  sdhci.dma_port().socket.bind(interconnect.master_socket(dma_master));
+  host->attach(interconnect, intc);
 
   const std::vector<MemoryBank> banks = Dram::default_banks(dram.params());
   const unsigned to_dram =
@@ -90,11 +89,9 @@ void Platform::wire(std::uint64_t sram_bytes) {
     interconnect.target_socket(interconnect.add_target(target, base, kPeripheralBytes)).bind(socket);
   };
   interconnect.target_socket(interconnect.add_target("sram", kSram, sram_bytes)).bind(sram.socket);
-  peripheral("sdhci", kSdhci, sdhci.socket);
   peripheral("intc", kIntc, intc.socket);
   peripheral("timer", kTimer, timer.socket);
 
-  sdhci.irq.connect(intc, kSdhciIrq);
   timer.irq.connect(intc, kTimerIrq);
   intc.output.connect(cpu, 0);
 }
@@ -117,10 +114,9 @@ void Platform::fill_job_table(const DriverParams& d) {
   table_ = new (at) fw::JobTable{};
   fw::JobTable& t = *table_;
   t.magic = fw::kJobTableMagic;
-  t.host_base = kSdhci;
+  host->describe(t);
   t.intc_base = kIntc;
   t.timer_base = kTimer;
-  t.host_irq = kSdhciIrq;
   t.max_mode = choice(d.max_mode, {"legacy", "hs52", "ddr52", "hs200", "hs400", "hs400es"});
   t.max_clock_hz = u32(d.max_clock_hz);
   t.base_clock_hz = u32(d.base_clock_hz);

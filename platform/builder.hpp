@@ -1,5 +1,5 @@
-// One platform, wired: CPU -> interconnect -> {DRAM, SRAM, SDHCI, interrupt controller, timer}; SDHCI -> lines -> eMMC.
-// A preset is a set of parameter values; the wiring is the same for every SDHCI platform.
+// One platform, wired: CPU -> interconnect -> {DRAM, SRAM, host, interrupt controller, timer}; host -> lines -> eMMC.
+// A preset is a set of parameter values; `platform.host` names the host controller (host_unit.hpp).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include "firmware/app/job_table.hpp"
 #include "models/axi/interconnect.hpp"
-#include "models/cqhci/cqhci.hpp"
+#include "models/cqhci/params.hpp"
 #include "models/cpu/intc.hpp"
 #include "models/cpu/native_core.hpp"
 #include "models/cpu/timer.hpp"
@@ -17,7 +17,8 @@
 #include "models/memory/dram.hpp"
 #include "models/memory/sram.hpp"
 #include "models/mmc_bus/mmc_bus.hpp"
-#include "models/sdhci/sdhci.hpp"
+#include "models/sdhci/params.hpp"
+#include "platform/host_unit.hpp"
 
 namespace vp {
 
@@ -26,9 +27,9 @@ namespace memory_map {
 inline constexpr std::uint64_t kTimer = 0x0200'0000;
 inline constexpr std::uint64_t kIntc = 0x0C00'0000;
 inline constexpr std::uint64_t kSram = 0x0010'0000;
-inline constexpr std::uint64_t kSdhci = 0x1000'0000;
+inline constexpr std::uint64_t kHost = 0x1000'0000;
 inline constexpr std::uint64_t kPeripheralBytes = 0x1000;
-inline constexpr unsigned kSdhciIrq = 1, kTimerIrq = 2;
+inline constexpr unsigned kHostIrq = 1, kTimerIrq = 2;
 }  // namespace memory_map
 
 /// What the firmware is told about the board and the operating system whose path it stands for.
@@ -66,6 +67,7 @@ struct CheckParams {
 };
 
 struct PlatformConfig {
+  std::string host = "sdhci";  ///< host controller family
   double axi_clock_hz = 200e6;
   InterconnectParams interconnect;
   DramParams dram;
@@ -104,8 +106,7 @@ class Platform : public sc_core::sc_module {
   Sram sram;
   MmcBus mmc_bus;
   Emmc emmc;
-  Sdhci sdhci;
-  std::unique_ptr<Cqhci> cqhci;  ///< null: this host has none
+  std::unique_ptr<HostUnit> host;
   NativeCore cpu;
   Intc intc;
   Timer timer;

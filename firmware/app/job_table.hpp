@@ -28,6 +28,9 @@ struct JobDef {
   std::uint32_t norandommap;       ///< 1: random offsets may repeat; 0: each block once per pass
 };
 
+/// Which driver the workload program binds to the host at host_base.
+enum class HostKind : std::uint32_t { sdhci, dwmmc, hsmmc };
+
 struct JobTable {
   std::uint32_t magic;
   std::uint32_t job_count;
@@ -38,6 +41,7 @@ struct JobTable {
   std::uint32_t base_clock_hz;     ///< 0: from the capabilities register
   std::uint64_t timer_base;
   // host driver
+  HostKind host_kind;
   std::uint32_t use_cqe;           ///< 1: command queueing, where host and device can
   std::uint32_t max_mode;          ///< fw::CardMode upper limit
   std::uint32_t max_clock_hz;      ///< highest card clock the board allows

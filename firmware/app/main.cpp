@@ -21,7 +21,8 @@ constexpr std::uint32_t kDefaultMaxHz = 200'000'000;
 struct Machine {
   Intc intc;
   std::uint32_t host_line = 0;
-  Sdhci host;
+  Sdhci sdhci;
+  MmcHost* host = nullptr;  ///< the one in use
   Card card;
   MmcDisk disk;
   Cqhci engine;
@@ -35,7 +36,7 @@ void on_interrupt(void* context) {
   auto& m = *static_cast<Machine*>(context);
   const std::uint32_t number = m.intc.claim();
   if (number == 0) return;
-  if (number == m.host_line + 1) m.host.irq();
+  if (number == m.host_line + 1) m.host->irq();
   m.intc.complete(number);
 }
 
@@ -75,7 +76,7 @@ Status status_of(SetupResult r) {
   return Status::identify_failed;
 }
 
-Status start_host(const JobTable& t, Pool& pool) {
+Status start_sdhci(const JobTable& t, Pool& pool) {
   SdhciConfig c;
   c.base = t.host_base;
   c.base_clock_hz = t.base_clock_hz;
@@ -89,7 +90,17 @@ Status start_host(const JobTable& t, Pool& pool) {
   constexpr std::uint64_t kTableAlign = 64;  // a cache line; 8 is what the host asks for
   c.table_address = pool.take(c.table_bytes, kTableAlign);
   if (!c.table_address) return Status::pool_too_small;
-  return machine.host.init(c) ? Status::ok : Status::host_failed;
+  machine.host = &machine.sdhci;
+  return machine.sdhci.init(c) ? Status::ok : Status::host_failed;
+}
+
+Status start_host(const JobTable& t, Pool& pool) {
+  switch (t.host_kind) {
+    case HostKind::sdhci:
+      return start_sdhci(t, pool);
+    default:
+      return Status::host_failed;
+  }
 }
 
 Status start_card(JobTable& t, Pool& pool) {
@@ -99,7 +110,7 @@ Status start_card(JobTable& t, Pool& pool) {
   c.enable_cache = t.enable_cache != 0;
   c.bounce_address = pool.take(kSectorBytes, kSectorBytes);
   if (!c.bounce_address) return Status::pool_too_small;
-  machine.card = Card(machine.host, c);
+  machine.card = Card(*machine.host, c);
   const SetupResult r = machine.card.set_up();
   t.card_mode = static_cast<std::uint32_t>(machine.card.mode());
   t.card_clock_hz = machine.card.clock_hz();
@@ -110,7 +121,7 @@ Status start_card(JobTable& t, Pool& pool) {
 /// One segment per request with SDMA, then as long as a request (what Linux sets).
 QueueLimits limits_for(const JobTable& t) {
   QueueLimits limits{t.max_segs, t.max_seg_bytes, t.max_req_bytes, t.max_blk_count};
-  if (machine.host.dma() == DmaKind::sdma) {
+  if (t.host_kind == HostKind::sdhci && machine.sdhci.dma() == DmaKind::sdma) {
     limits.max_segs = 1;
     limits.max_seg_bytes = t.max_req_bytes / kSectorBytes * kSectorBytes;
   }
@@ -121,7 +132,7 @@ constexpr std::uint32_t kLeastDepth = 3;  // Linux takes a queue of two tasks or
 
 CqShape shape_for(const JobTable& t) {
   CqShape shape;
-  shape.dma64 = machine.host.v4() && machine.host.addressing_64();
+  shape.dma64 = machine.sdhci.v4() && machine.sdhci.addressing_64();
   shape.task128 = t.cq_task_desc_128 ? t.cq_task_desc_128 == 2 : shape.dma64;
   shape.short_trans = t.cq_trans_desc_12 != 0;
   return shape;
@@ -140,7 +151,8 @@ bool take_tables(const JobTable& t, Pool& pool, const QueueLimits& limits, Cqhci
 }
 
 Status start_queueing(const JobTable& t, Pool& pool, const QueueLimits& limits) {
-  if (machine.host.dma() != DmaKind::adma2 || !machine.engine.probe(machine.host)) return Status::no_cqe_host;
+  if (t.host_kind != HostKind::sdhci || machine.sdhci.dma() != DmaKind::adma2 ||
+      !machine.engine.probe(machine.sdhci)) return Status::no_cqe_host;
   const std::uint32_t depth = machine.card.info().queue_depth;
   if (depth < kLeastDepth) return Status::no_cqe_card;
   CqhciConfig c;
@@ -159,7 +171,7 @@ Status start_queueing(const JobTable& t, Pool& pool, const QueueLimits& limits) 
   disk.dcmd = c.dcmd;
   disk.max_seg_bytes = limits.max_seg_bytes;
   disk.request_timeout_ms = t.request_timeout_ms ? t.request_timeout_ms : kDefaultTimeoutMs;
-  machine.queued_disk.init(machine.engine, machine.host, machine.card, machine.disk, disk);
+  machine.queued_disk.init(machine.engine, machine.sdhci, machine.card, machine.disk, disk);
   return machine.queued_disk.start() ? Status::ok : Status::cqe_failed;
 }
 
@@ -178,7 +190,7 @@ Status start_all(JobTable& t) {
   const QueueLimits limits = limits_for(t);
   MmcDiskConfig disk;
   disk.max_seg_bytes = limits.max_seg_bytes;
-  machine.disk.init(machine.host, machine.card, disk);
+  machine.disk.init(*machine.host, machine.card, disk);
   if (t.use_cqe) {
     if (const Status s = start_queueing(t, pool, limits); s != Status::ok) return s;
     machine.queue.init(machine.queued_disk, limits);

@@ -58,9 +58,7 @@ class Sdhci final : public MmcHost {
   std::uint64_t deadline_ns() const override { return deadline_ns_; }
   void abort_active() override;
   void reset_lines() override;
-
-  /// The host's interrupt service routine.
-  void irq();
+  void irq() override;
 
   /// Address of the CQHCI registers (vendor area 2); 0 when the host has none.
   std::uint64_t cqe_base() const;

@@ -95,6 +95,8 @@ class MmcHost {
   virtual void abort_active() = 0;
   /// Resets the CMD then the DAT circuit; needed after every error.
   virtual void reset_lines() = 0;
+  /// The host's interrupt service routine.
+  virtual void irq() = 0;
 
   /// Starts and waits; resets the lines after an error. Returns c.error.
   MmcError send(MmcCommand& c);

@@ -237,6 +237,11 @@ void NativeCore::cost(hal::Cost what, std::uint64_t times) {
 
 std::uint64_t NativeCore::transport(tlm::tlm_command command, std::uint64_t address, unsigned bytes,
                                     std::uint64_t value) {
+  const bool is_read = command == tlm::TLM_READ_COMMAND;
+  const sc_time core_side = is_read ? mmio_read_ : mmio_write_;
+  work_is_mmio_ = true;
+  spend(core_side);
+  sync();  // a handler may run here and use the payload for accesses of its own
   unsigned char data[8];  // little-endian, whatever the host is
   for (unsigned b = 0; b < bytes; ++b) data[b] = static_cast<unsigned char>(value >> (8 * b));
   payload_.set_command(command);
@@ -250,11 +255,6 @@ std::uint64_t NativeCore::transport(tlm::tlm_command command, std::uint64_t addr
   axi_.beats = 1;
   axi_.beat_bytes = bytes;
 
-  const bool is_read = command == tlm::TLM_READ_COMMAND;
-  const sc_time core_side = is_read ? mmio_read_ : mmio_write_;
-  work_is_mmio_ = true;
-  spend(core_side);
-  sync();
   const sc_time access = sc_core::sc_time_stamp();
   sc_time path;
   active_core = nullptr;

@@ -70,6 +70,7 @@ class DataEngine : public sc_core::sc_module, private AxiMasterPort::Client {
              MmcBus& bus, const SdhciParams& params, Client& client);
 
   AxiMasterPort& port() { return port_; }
+  const AxiMasterPort& port() const { return port_; }
 
   /// The command with data has been written: descriptors and, for writes, data are fetched from now on.
   void prepare(const Job& job);

@@ -52,6 +52,35 @@ TEST_CASE("register accesses are 8 to 64 bits wide and little-endian") {
   }
 }
 
+TEST_CASE("a register access keeps its address, width and value when an interrupt is taken on its way") {
+  Platform p;
+  Handler h;
+  std::uint16_t got = 0;
+  p.core([&] {
+    h.install();
+    hal::irq_enable(true);
+    hal::write64(kDevice + 8, 0xD1D2D3D4D5D6D7D8);  // core side 0 to 10, interrupt at 5
+    got = hal::read16(kDevice + 16);                // core side 20, interrupt 5 after its start
+    return 0;
+  });
+  p.acknowledge_by_write();
+  p.bus.device_value = 0x2211;
+  p.raise_at(5);
+  p.raise_at(1000 + 10 + 300 + 10 + 5);  // the first handler (entry, its write, exit), the write's own 10
+  sc_core::sc_start();
+  REQUIRE(p.bus.seen.size() == 4);
+  CHECK(p.bus.seen[0].address == kDevice);  // the handlers' acknowledgement
+  CHECK(p.bus.seen[1].address == kDevice + 8);
+  CHECK(p.bus.seen[1].is_write);
+  CHECK(p.bus.seen[1].bytes == 8);
+  CHECK(p.bus.seen[1].value == 0xD1D2D3D4D5D6D7D8);
+  CHECK(p.bus.seen[2].address == kDevice);
+  CHECK(p.bus.seen[3].address == kDevice + 16);
+  CHECK_FALSE(p.bus.seen[3].is_write);
+  CHECK(p.bus.seen[3].bytes == 2);
+  CHECK(got == 0x2211);
+}
+
 TEST_CASE("an access that nobody answers is a finding and reads as all ones") {
   Platform p;
   p.core([&] {

@@ -26,15 +26,13 @@ std::string embedded_text(const std::string& file) {
   return {};
 }
 
-class SdhciMachine : public Machine, private CpuObserver {
+class PlatformMachine : public Machine, private CpuObserver {
  public:
   void declare(ParamRegistry& registry) override { config_.declare(registry); }
 
   void build(const Options& options) override {
     context_.timing = options.timing;
     if (options.cqe) config_.driver.cqe = *options.cqe;
-    if (config_.driver.cqe && !config_.cqe_present)
-      throw InputError("--cqe=on: this platform's host has no command queue engine (cqhci.present); use --cqe=off");
     if (options.cpu != "native") throw InputError("--cpu=" + options.cpu + ": this version has only --cpu=native");
     config_.emmc.ext_csd_text = embedded_text(config_.emmc.ext_csd);
     context_.trace.set_root("platform");
@@ -112,7 +110,7 @@ class SdhciMachine : public Machine, private CpuObserver {
     b.at = sc_core::sc_time_stamp();
     b.cmd = p.mmc_bus.counters().cmd_busy.value();
     b.dat = p.mmc_bus.counters().dat_busy.value();
-    const AxiCounters& axi = const_cast<Sdhci&>(p.sdhci).dma_port().counters();
+    const AxiCounters& axi = p.host->dma_counters();
     const std::uint64_t period = p.axi_clock.period().value();
     b.axi_read = axi.read_beats * period;
     b.axi_write = axi.write_beats * period;
@@ -136,28 +134,13 @@ class SdhciMachine : public Machine, private CpuObserver {
   BusyBook start_, end_;
 };
 
-std::vector<StallRow> SdhciMachine::stalls() const {
-  const Platform& p = *platform_;
-  const AxiCounters& c = platform_->sdhci.dma_port().counters();
-  const std::uint64_t period = p.axi_clock.period().value();
+std::vector<StallRow> PlatformMachine::stalls() const {
   std::vector<StallRow> rows;
-  const auto axi = [&](const char* cause, std::uint64_t n) { rows.push_back({"sdhci.dma", cause, n, n * period}); };
-  axi("no grant", c.wait_grant);
-  axi("outstanding limit", c.limited_outstanding);
-  axi("waiting for first beat", c.wait_first_beat);
-  axi("W back-pressure", c.w_back_pressure);
-  axi("waiting for B", c.wait_b);
-  const DataEngine::Counters d = p.sdhci.data().counters();
-  const auto time = [&](const char* cause, sc_time t) {
-    rows.push_back({"sdhci.dma", cause, t.value() / period, t.value()});
-  };
-  time("no FIFO room (card clock stopped)", d.clock_stopped);
-  time("no FIFO data (wire waits)", d.wire_wait_for_data);
-  time("descriptor not here", d.descriptor_wait);
+  platform_->host->stalls(rows, platform_->axi_clock.period().value());
   return rows;
 }
 
-std::vector<UtilisationRow> SdhciMachine::utilisation() const {
+std::vector<UtilisationRow> PlatformMachine::utilisation() const {
   const double span = static_cast<double>((end_.at - start_.at).value());
   std::vector<UtilisationRow> rows;
   const auto add = [&](std::string name, std::uint64_t from, std::uint64_t to) {
@@ -177,23 +160,20 @@ std::vector<UtilisationRow> SdhciMachine::utilisation() const {
   return rows;
 }
 
-std::vector<CounterRow> SdhciMachine::counters() const {
+std::vector<CounterRow> PlatformMachine::counters() const {
   const Platform& p = *platform_;
-  const AxiCounters& axi = platform_->sdhci.dma_port().counters();
+  const AxiCounters& axi = p.host->dma_counters();
   const MmcBus::Counters& bus = p.mmc_bus.counters();
-  const DataEngine::Counters d = p.sdhci.data().counters();
   const FtlCounters& ftl = p.emmc.ftl().counters();
+  const QueueCounters& queue = p.emmc.queue_counters();
   const DramCounters& dram = p.dram.counters();
   std::vector<CounterRow> rows = {
       {"mmc_bus.commands", bus.commands},
       {"mmc_bus.blocks_read", bus.blocks_read},
       {"mmc_bus.blocks_written", bus.blocks_written},
-      {"sdhci.interrupts", p.sdhci.counters().interrupts_raised},
-      {"sdhci.auto_commands", p.sdhci.counters().auto_commands},
-      {"sdhci.error_interrupts", p.sdhci.counters().errors},
-      {"sdhci.descriptors_fetched", d.descriptors},
-      {"sdhci.card_clock_stops", d.clock_stops},
-      {"sdhci.boundary_crossings", d.boundary_crossings},
+  };
+  p.host->counters(rows);
+  rows.insert(rows.end(), {
       {"axi.read_bursts", axi.read_bursts},
       {"axi.write_bursts", axi.write_bursts},
       {"axi.read_bytes", axi.read_bytes},
@@ -213,20 +193,10 @@ std::vector<CounterRow> SdhciMachine::counters() const {
       {"cpu.mmio_writes", p.cpu.counters().mmio_writes},
       {"check.payload_bytes", checker_->checked_bytes()},
       {"check.raced_bytes", checker_->raced_bytes()},
-  };
-  if (p.cqhci) {
-    const Cqhci::Counters& q = p.cqhci->counters();
-    const QueueCounters& device = p.emmc.queue_counters();
-    rows.insert(rows.end(), {{"cqhci.tasks", q.tasks},
-                             {"cqhci.status_queries", q.status_queries},
-                             {"cqhci.interrupts", q.interrupts},
-                             {"cqhci.coalesced", q.coalesced},
-                             {"cqhci.descriptor_fetches", q.descriptor_fetches},
-                             {"cqhci.poll_wait_ns", q.poll_wait.value() / 1000},
-                             {"emmc.tasks_executed", device.executed},
-                             {"emmc.tasks_discarded", device.discarded},
-                             {"emmc.tasks_most", device.most}});
-  }
+      {"emmc.tasks_executed", queue.executed},
+      {"emmc.tasks_discarded", queue.discarded},
+      {"emmc.tasks_most", queue.most},
+  });
   for (unsigned i = 0; i < bus.by_index.size(); ++i)
     if (bus.by_index[i] != 0) rows.push_back({fmt::format("mmc_bus.cmd{}", i), bus.by_index[i]});
   return rows;
@@ -234,6 +204,6 @@ std::vector<CounterRow> SdhciMachine::counters() const {
 
 }  // namespace
 
-std::unique_ptr<Machine> make_machine() { return std::make_unique<SdhciMachine>(); }
+std::unique_ptr<Machine> make_machine() { return std::make_unique<PlatformMachine>(); }
 
 }  // namespace vp
