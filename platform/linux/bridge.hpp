@@ -30,7 +30,7 @@ namespace vp::guest {
 
 struct BridgeParams {
   double simulated_limit_s = 900;         ///< the run ends with an error when the guest has not ended by then
-  std::uint64_t silence_limit_s = 120;    ///< wall clock: the guest computes without a word
+  std::uint64_t silence_limit_s = 300;    ///< wall clock: the guest computes without a word
   void declare(ParamRegistry& r, const std::string& at);
 };
 

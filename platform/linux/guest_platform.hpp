@@ -22,8 +22,8 @@ struct GuestParams {
 
 /// The function for a configuration: by name, or for "auto" the one whose driver uses what the host has.
 PciIdentity choose_identity(const GuestParams& guest, const PlatformConfig& config, bool queue);
-/// Board-level facts the guest's driver relies on for this function: where the queue engine's registers are, which
-/// capability bit tells of HS400.
+/// Facts of the integration that the guest's driver for this function relies on, as parameters of the models: where the
+/// queue engine's registers are, the stride of its descriptors, straps.
 void fit_to_identity(PlatformConfig& config, const PciIdentity& identity);
 
 class GuestPlatform : public sc_core::sc_module {
@@ -36,8 +36,7 @@ class GuestPlatform : public sc_core::sc_module {
   Dram memory;
   MmcBus mmc_bus;
   Emmc emmc;
-  Sdhci sdhci;
-  std::unique_ptr<Cqhci> cqhci;
+  std::unique_ptr<HostUnit> host;
   Bridge bridge;
 };
 

@@ -29,8 +29,8 @@ std::vector<std::string> arguments_of(const RunFolder& folder, const GuestComman
   return {c.kernel + "/linux",
           fmt::format("mem={}K", c.memory_bytes / 1024),
           "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro",
-          "init=" + c.init,
-          "stderr=1",  // the kernel's log goes to stderr
+          "init=" + folder.file("init"),
+          "stderr=1", "console=stderr0",  // the kernel's log goes to stderr
           "con0=null,fd:1", "con=null",
           "umid=guest", "uml_dir=" + folder.path() + "/",
           fmt::format("virtio_uml.device={}:{}", folder.file("device.sock"), c.virtio_id),
@@ -86,6 +86,8 @@ GuestProcess::GuestProcess(const RunFolder& folder, const GuestCommand& command)
     : folder_(folder), arguments_(arguments_of(folder, command)) {
   if (::access(arguments_.front().c_str(), X_OK) != 0)
     throw InputError(fmt::format("emmc-vp linux: --kernel={}: no kernel there: scripts/linux.sh builds one", command.kernel));
+  write_whole_file(folder.file("init"), command.init, "emmc-vp linux");
+  std::filesystem::permissions(folder.file("init"), std::filesystem::perms::owner_all);
   std::string script;
   for (const std::string& word : command.words) script.append(shell_word(word)).append(1, ' ');
   // One word is a shell command line, several are a command and its arguments.

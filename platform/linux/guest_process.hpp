@@ -11,8 +11,8 @@
 namespace vp::guest {
 
 struct GuestCommand {
-  std::string kernel;                 ///< folder with `linux`, its modules and init.sh's folder is `init`
-  std::string init;                   ///< absolute path of the guest's first program
+  std::string kernel;                 ///< folder with `linux` and its modules, absolute
+  std::string init;                   ///< text of the guest's first program
   std::uint64_t memory_bytes = 0;
   unsigned virtio_id = 1234;          ///< CONFIG_UML_PCI_OVER_VIRTIO_DEVICE_ID of guest/kernel.config
   std::string driver;                 ///< module of the host controller's driver

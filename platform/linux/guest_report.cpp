@@ -11,7 +11,6 @@ std::vector<CounterRow> guest_counters(const GuestPlatform& p) {
   const BridgeCounters& b = p.bridge.counters();
   const Calendar::Counters& c = p.bridge.calendar().counters();
   const MmcBus::Counters& bus = p.mmc_bus.counters();
-  const DataEngine::Counters d = p.sdhci.data().counters();
   std::vector<CounterRow> rows = {
       {"guest.mmio_reads", b.mmio_reads},
       {"guest.mmio_writes", b.mmio_writes},
@@ -24,20 +23,8 @@ std::vector<CounterRow> guest_counters(const GuestPlatform& p) {
       {"mmc_bus.commands", bus.commands},
       {"mmc_bus.blocks_read", bus.blocks_read},
       {"mmc_bus.blocks_written", bus.blocks_written},
-      {"sdhci.interrupts", p.sdhci.counters().interrupts_raised},
-      {"sdhci.auto_commands", p.sdhci.counters().auto_commands},
-      {"sdhci.error_interrupts", p.sdhci.counters().errors},
-      {"sdhci.descriptors_fetched", d.descriptors},
-      {"sdhci.card_clock_stops", d.clock_stops},
-      {"sdhci.boundary_crossings", d.boundary_crossings},
   };
-  if (p.cqhci) {
-    const Cqhci::Counters& q = p.cqhci->counters();
-    rows.insert(rows.end(), {{"cqhci.tasks", q.tasks},
-                             {"cqhci.status_queries", q.status_queries},
-                             {"cqhci.interrupts", q.interrupts},
-                             {"cqhci.descriptor_fetches", q.descriptor_fetches}});
-  }
+  p.host->counters(rows);
   for (unsigned i = 0; i < bus.by_index.size(); ++i)
     if (bus.by_index[i] != 0) rows.push_back({fmt::format("mmc_bus.cmd{}", i), bus.by_index[i]});
   return rows;

@@ -12,10 +12,28 @@ constexpr std::uint32_t kRegisterBytes = 0x1000;
 
 }  // namespace
 
-PciIdentity sdhci_generic() { return {"generic", 0x1b36, 0x0007, kSdhciClass, 0, kRegisterBytes, "sdhci-pci"}; }
-PciIdentity sdhci_emmc() { return {"emmc", 0x8086, 0x0acc, kSdhciClass, 0, kRegisterBytes, "sdhci-pci"}; }
-PciIdentity sdhci_cqhci() { return {"cqhci", 0x8086, 0x4dc4, kSdhciClass, 0, kRegisterBytes, "sdhci-pci"}; }
-PciIdentity dw_mmc() { return {"dw_mmc", 0x0700, 0x1107, kOtherSystemClass, 2, kRegisterBytes, "dw_mmc-pci"}; }
+PciIdentity sdhci_generic() {
+  return {"generic", 0x1b36, 0x0007, kSdhciClass, 0, kRegisterBytes, "sdhci-pci", {}};
+}
+
+PciIdentity sdhci_gl9763e(bool queue) {
+  // Names and meaning as in the guest's driver: the strap register MB tells whether queueing was licensed and not
+  // switched off; the others tune the PCIe side and are storage here.
+  constexpr std::uint32_t kVhs = 0x884, kMb = 0x888, kCfg = 0x8A0, kCfg2 = 0x8A4, kScr = 0x8E0, kClockDelay = 0x934,
+                          kMmcControl = 0x960;
+  constexpr std::uint32_t kMbQueueOff = 1 << 19, kMbQueueLicensed = 1 << 7, kAll = 0xFFFF'FFFF;
+  return {"gl9763e", 0x17a0, 0xe763, kSdhciClass, 0, kRegisterBytes, "sdhci-pci",
+          {{kMb, kMbQueueLicensed | (queue ? 0 : kMbQueueOff), 0},
+           {kVhs, 0, kAll},
+           {kCfg, 0, kAll},
+           {kCfg2, 0, kAll},
+           {kScr, 0, kAll},
+           {kClockDelay, 0, kAll},
+           {kMmcControl, 0, kAll}}};
+}
+
+PciIdentity sdhci_intel() { return {"intel", 0x8086, 0x4dc4, kSdhciClass, 0, kRegisterBytes, "sdhci-pci", {}}; }
+PciIdentity dw_mmc() { return {"dw_mmc", 0x0700, 0x1107, kOtherSystemClass, 2, kRegisterBytes, "dw_mmc-pci", {}}; }
 
 PciConfig::PciConfig(const PciIdentity& identity)
     : bar_at_(PCI_BASE_ADDRESS_0 + 4 * identity.bar) {
@@ -31,6 +49,10 @@ PciConfig::PciConfig(const PciIdentity& identity)
   writable(PCI_CACHE_LINE_SIZE, 1, 0xFF);
   writable(PCI_LATENCY_TIMER, 1, 0xFF);
   writable(PCI_INTERRUPT_LINE, 1, 0xFF);
+  for (const PciIdentity::Register& r : identity.registers) {
+    set(r.offset, 4, r.value);
+    writable(r.offset, 4, r.writable);
+  }
   writable(bar_at_, 4, ~(identity.bar_bytes - 1));  // the low bits are 0: a 32-bit memory BAR
 }
 

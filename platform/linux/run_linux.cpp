@@ -19,17 +19,19 @@ const std::vector<std::string> kDefaultCommand = {
     "fio", "--filename=/dev/mmcblk0", "--direct=1", "--rw=randread", "--bs=1M", "--ioengine=sync", "--iodepth=256",
     "--size=16M", "--numjobs=1", "--group_reporting", "--name=iops-test-job", "--readonly"};
 
-std::string ext_csd_text(const ConfigSource& source, const std::string& name) {
+/// A file compiled into the program; empty when there is none of that name.
+std::string embedded_text(const ConfigSource& source, const std::string& name) {
   for (const ConfigSource::File& f : source.files)
-    if (f.name.size() > name.size() && f.name.ends_with("/" + name)) return std::string(f.text);
+    if (f.name.ends_with("/" + name)) return std::string(f.text);
   return {};
 }
 
-GuestCommand command_of(const Options& options, const GuestParams& params, const PciIdentity& identity) {
+GuestCommand command_of(const Options& options, const GuestParams& params, const PciIdentity& identity,
+                        const ConfigSource& source) {
   if (!options.kernel) throw InputError("emmc-vp linux: name the kernel's folder with --kernel (scripts/linux.sh does)");
   GuestCommand c;
   c.kernel = std::filesystem::absolute(*options.kernel).string();
-  c.init = c.kernel + "/init.sh";
+  c.init = embedded_text(source, "linux/guest/init.sh");
   c.memory_bytes = params.memory_bytes;
   c.driver = identity.driver;
   c.console = params.console.empty() && options.quiet ? "/dev/null" : params.console;
@@ -64,10 +66,10 @@ int run_linux(const Options& options, const ConfigSource& source, Streams stream
   guest.declare(registry, "guest");
   const LoadedPreset preset = load_platform(registry, options, source);
   apply_overrides(registry, options.overrides);
-  config.emmc.ext_csd_text = ext_csd_text(source, config.emmc.ext_csd);
+  config.emmc.ext_csd_text = embedded_text(source, config.emmc.ext_csd);
   const PciIdentity identity = choose_identity(guest, config, options.queue);
   fit_to_identity(config, identity);
-  const GuestCommand command = command_of(options, guest, identity);
+  const GuestCommand command = command_of(options, guest, identity, source);
   for (const auto& [file, option] : {std::pair{options.output, "--output"}, std::pair{options.vcd, "--vcd"}})
     if (file) check_writable(*file, std::string("emmc-vp: ") + option);
 

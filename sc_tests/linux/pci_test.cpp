@@ -50,10 +50,10 @@ TEST_CASE("each identity shows the ids, class and BAR its driver claims") {
     std::uint32_t ids, class_code;
     unsigned bar;
   };
-  // Driver tables: sdhci-pci by class 08 05 xx or by id 8086:0acc and 8086:4dc4; dw_mmc-pci by id 0700:1107, BAR 2.
+  // Driver tables: sdhci-pci by class 08 05 xx or by id 17a0:e763 and 8086:4dc4; dw_mmc-pci by id 0700:1107, BAR 2.
   const Row rows[] = {{sdhci_generic(), 0x0007'1b36, 0x080501, 0},
-                      {sdhci_emmc(), 0x0acc'8086, 0x080501, 0},
-                      {sdhci_cqhci(), 0x4dc4'8086, 0x080501, 0},
+                      {sdhci_gl9763e(true), 0xe763'17a0, 0x080501, 0},
+                      {sdhci_intel(), 0x4dc4'8086, 0x080501, 0},
                       {dw_mmc(), 0x1107'0700, 0x088000, 2}};
   for (const Row& row : rows) {
     INFO(row.identity.name);
@@ -81,8 +81,19 @@ TEST_CASE("only command bits and addresses of configuration space take writes") 
   CHECK(config.interrupt_disabled());
   config.write(PCI_BASE_ADDRESS_0, 4, 0xF000'1234);
   CHECK(config.bar_address() == 0xF000'1000);
-  CHECK(config.read(0x100, 4) == 0xFFFF'FFFF);
-  CHECK(config.read(0xFE, 4) == 0xFFFF'0000);
+  CHECK(config.read(0x1000, 4) == 0xFFFF'FFFF);
+  CHECK(config.read(0xFFE, 4) == 0xFFFF'0000);
+}
+
+TEST_CASE("the GL9763E's strap tells whether queueing is there, and its tuning registers keep what they are given") {
+  // sdhci-pci takes the queue when bit 19 (off) is 0 and bit 7 (licensed) is 1.
+  PciConfig with(sdhci_gl9763e(true)), without(sdhci_gl9763e(false));
+  CHECK((with.read(0x888, 4) & 0x8'0080) == 0x80);
+  CHECK((without.read(0x888, 4) & 0x8'0000) != 0);
+  with.write(0x888, 4, 0);
+  CHECK((with.read(0x888, 4) & 0x80) == 0x80);
+  with.write(0x8A4, 4, 0x02A0'0000);
+  CHECK(with.read(0x8A4, 4) == 0x02A0'0000);
 }
 
 TEST_CASE("a register read is decoded, and its answer fills the driver's buffer") {
