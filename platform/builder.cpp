@@ -31,6 +31,8 @@ void DriverParams::declare(ParamRegistry& r, const std::string& at) {
   r.add(at + ".page_bytes", page_bytes, "B", 4096, 65536, "memory page: 4K, 16K or 64K");
   r.add(at + ".contiguity_pages", contiguity_pages, "pages", 0, 1 << 20,
         "physically contiguous pages before the next jump; 0: all");
+  r.add(at + ".run_stride", run_stride, "B", 0, std::uint64_t{1} << 32,
+        "from one contiguous run to the next, multiple of page_bytes; 0: one page between them");
   r.add(at + ".buffer_base", buffer_base, "address", 0x4000'0000, 0x17F00'0000, "first address of I/O buffers");
   r.add(at + ".buffer_bytes", buffer_bytes, "B", 1 << 20, std::uint64_t{1} << 32, "memory for I/O buffers");
   r.add(at + ".buffer_byte_offset", buffer_byte_offset, "B", 0, 65535, "first byte of a buffer in its page, multiple of 4");
@@ -111,6 +113,9 @@ void Platform::fill_job_table(const DriverParams& d) {
   if (!memory(d.buffer_base, d.buffer_bytes) || d.buffer_base < pool + pool_bytes)
     throw InputError("driver.buffer_base and driver.buffer_bytes do not lie in one bank of DRAM above the driver's "
                      "pool: lower buffer_bytes or move buffer_base");
+  if (d.run_stride && (d.contiguity_pages == 0 || d.run_stride % d.page_bytes ||
+                       d.run_stride <= d.contiguity_pages * d.page_bytes))
+    throw InputError("driver.run_stride: needs contiguity_pages, a multiple of page_bytes and more than a run has");
   table_ = new (at) fw::JobTable{};
   fw::JobTable& t = *table_;
   t.magic = fw::kJobTableMagic;
@@ -142,6 +147,7 @@ void Platform::fill_job_table(const DriverParams& d) {
   t.buffer_bytes = d.buffer_bytes;
   t.page_bytes = u32(d.page_bytes);
   t.contiguity_pages = u32(d.contiguity_pages);
+  t.run_stride = d.run_stride;
   t.buffer_byte_offset = u32(d.buffer_byte_offset);
 }
 

@@ -55,6 +55,7 @@ struct DriverParams {
   bool cqe_dcmd = true;                      ///< cache flush as a direct command, as Linux
   std::uint64_t page_bytes = 4096;
   std::uint64_t contiguity_pages = 0;        ///< 0: physically contiguous buffers
+  std::uint64_t run_stride = 0;              ///< 0: one page between contiguous runs
   std::uint64_t buffer_base = 0x4800'0000;
   std::uint64_t buffer_bytes = 0x3800'0000;
   std::uint64_t buffer_byte_offset = 0;

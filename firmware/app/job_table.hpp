@@ -58,6 +58,7 @@ struct JobTable {
   std::uint64_t buffer_base, buffer_bytes;  ///< I/O buffers are cut from here by the page allocator
   std::uint32_t page_bytes;        ///< 4096, 16384 or 65536
   std::uint32_t contiguity_pages;  ///< pages that are physically contiguous before the next jump; 0: all
+  std::uint64_t run_stride;        ///< bytes from one contiguous run to the next; 0: a run and a page
   std::uint32_t buffer_byte_offset;  ///< first byte of an I/O buffer inside its first page (multiple of 4)
   std::uint32_t bus_width;         ///< data lines the board wires to the device: 1, 4, 8; 0: as the capabilities say
   // command queue engine (CQHCI), with use_cqe; refused with its own Status when host or device cannot
@@ -67,6 +68,15 @@ struct JobTable {
   std::uint32_t cq_dcmd;           ///< 1: flush as a direct command in slot 31 (31 data tags); 0: engine off, CMD6, on
   std::uint32_t cq_task_desc_128;  ///< task descriptors: 0 as wide as the DMA addresses, 1 64 bit, 2 128 bit
   std::uint32_t cq_trans_desc_12;  ///< 1: 64-bit transfer descriptors 12 bytes apart instead of 16
+  // DW-MMC (host_kind dwmmc); use_dma 0 is PIO, any other the host's own DMA controller. Its limits follow from the ring;
+  // max_segs, max_seg_bytes, max_req_bytes and max_blk_count above bound them.
+  std::uint32_t dw_ring_bytes;     ///< descriptor ring, multiple of 32; 0: one page (page_bytes)
+  std::uint32_t dw_max_seg_bytes;  ///< longest segment, multiple of 512, up to the whole request; 0: 4096
+  std::uint32_t dw_fifo_depth;     ///< words; 0: from FIFOTH as reset left it
+  std::uint32_t dw_fifo64_32;      ///< 1: a 64-bit FIFO behind a 32-bit bus, two accesses per word
+  std::uint32_t dw_extended_tmout; ///< 1: TMOUT bits 10:8 multiply the data timeout
+  std::uint32_t dw_poll_busy;      ///< 1: busy is polled even where the host has a busy-clear interrupt
+  std::uint32_t dw_software_stop;  ///< 1: CMD12 of an open-ended transfer by the driver, not by the host
   JobDef jobs[kMaxJobs];
   // written by the workload program
   std::uint64_t done;              ///< 1 when every job has ended

@@ -1,11 +1,13 @@
 #include "firmware/app/main.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "firmware/app/pool.hpp"
 #include "firmware/app/workload.hpp"
 #include "firmware/block/cqe_disk.hpp"
 #include "firmware/drivers/cqhci_hw.hpp"
+#include "firmware/drivers/dwmmc.hpp"
 #include "firmware/drivers/intc.hpp"
 #include "firmware/drivers/sdhci.hpp"
 #include "firmware/hal/hal.hpp"
@@ -22,6 +24,7 @@ struct Machine {
   Intc intc;
   std::uint32_t host_line = 0;
   Sdhci sdhci;
+  DwMmc dwmmc;
   MmcHost* host = nullptr;  ///< the one in use
   Card card;
   MmcDisk disk;
@@ -49,7 +52,11 @@ Status check_table(const JobTable& t) {
   if (t.max_mode > static_cast<std::uint32_t>(CardMode::hs400es)) return Status::bad_job;
   const QueueLimits limits{t.max_segs, t.max_seg_bytes, t.max_req_bytes, t.max_blk_count};
   if (!limits.valid()) return Status::bad_limits;
+  if (t.dw_max_seg_bytes % kSectorBytes || t.dw_ring_bytes % dw::kDes64Bytes) return Status::bad_limits;
   if (!std::has_single_bit(t.page_bytes) || t.page_bytes < 4096) return Status::bad_memory;
+  if (t.run_stride && (t.run_stride % t.page_bytes || t.run_stride / t.page_bytes <= t.contiguity_pages ||
+                       t.contiguity_pages == 0))
+    return Status::bad_memory;
   if (t.buffer_byte_offset % 4 || t.buffer_byte_offset >= t.page_bytes) return Status::bad_memory;
   for (std::uint32_t i = 0; i < t.job_count; ++i)
     if (const Status s = check_job(t.jobs[i], 0); s != Status::ok) return s;
@@ -94,10 +101,35 @@ Status start_sdhci(const JobTable& t, Pool& pool) {
   return machine.sdhci.init(c) ? Status::ok : Status::host_failed;
 }
 
+Status start_dwmmc(const JobTable& t, Pool& pool) {
+  if (!t.base_clock_hz) return Status::no_clock;  // no register of this host tells it
+  DwMmcConfig c;
+  c.base = t.host_base;
+  c.base_clock_hz = t.base_clock_hz;
+  c.bus_width = t.bus_width;
+  c.dma = t.use_dma != 0;
+  c.fifo_depth = t.dw_fifo_depth;
+  c.fifo64_32 = t.dw_fifo64_32 != 0;
+  c.auto_stop = t.dw_software_stop == 0;
+  c.busy_clear = t.dw_poll_busy == 0;
+  c.extended_timeout = t.dw_extended_tmout != 0;
+  c.request_timeout_ms = t.request_timeout_ms ? t.request_timeout_ms : kDefaultTimeoutMs;
+  c.ring_bytes = t.dw_ring_bytes ? t.dw_ring_bytes : t.page_bytes;
+  c.max_seg_bytes = t.dw_max_seg_bytes;
+  constexpr std::uint64_t kAlign = 64;  // a cache line
+  c.ring_address = pool.take(c.ring_bytes, kAlign);
+  c.scratch_address = pool.take(DwMmc::kScratchBytes, kAlign);
+  if (!c.ring_address || !c.scratch_address) return Status::pool_too_small;
+  machine.host = &machine.dwmmc;
+  return machine.dwmmc.init(c) ? Status::ok : Status::host_failed;
+}
+
 Status start_host(const JobTable& t, Pool& pool) {
   switch (t.host_kind) {
     case HostKind::sdhci:
       return start_sdhci(t, pool);
+    case HostKind::dwmmc:
+      return start_dwmmc(t, pool);
     default:
       return Status::host_failed;
   }
@@ -118,12 +150,19 @@ Status start_card(JobTable& t, Pool& pool) {
   return status_of(r);
 }
 
-/// One segment per request with SDMA, then as long as a request (what Linux sets).
+/// One segment per request with SDMA, then as long as a request (what Linux sets). A DW-MMC has its ring's limits too.
 QueueLimits limits_for(const JobTable& t) {
   QueueLimits limits{t.max_segs, t.max_seg_bytes, t.max_req_bytes, t.max_blk_count};
   if (t.host_kind == HostKind::sdhci && machine.sdhci.dma() == DmaKind::sdma) {
     limits.max_segs = 1;
     limits.max_seg_bytes = t.max_req_bytes / kSectorBytes * kSectorBytes;
+  }
+  if (t.host_kind == HostKind::dwmmc) {
+    const DwLimits host = machine.dwmmc.limits();
+    limits.max_segs = std::min(limits.max_segs, host.max_segs);
+    limits.max_seg_bytes = std::min(limits.max_seg_bytes, host.max_seg_bytes);
+    limits.max_req_bytes = std::min(limits.max_req_bytes, host.max_req_bytes);
+    limits.max_blk_count = std::min(limits.max_blk_count, host.max_blk_count);
   }
   return limits;
 }

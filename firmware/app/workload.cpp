@@ -41,7 +41,8 @@ Status Workload::init(JobTable& table, RequestQueue& queue, bool cache_on) {
   table_ = &table;
   queue_ = &queue;
   cache_on_ = cache_on;
-  pages_ = PageAllocator(table.buffer_base, table.buffer_bytes, table.page_bytes, table.contiguity_pages);
+  pages_ = PageAllocator(table.buffer_base, table.buffer_bytes, table.page_bytes, table.contiguity_pages,
+                         table.run_stride);
   running_ = table.job_count;
   std::uint32_t slot = 0;
   for (std::uint32_t i = 0; i < table.job_count; ++i) {

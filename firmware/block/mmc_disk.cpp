@@ -88,7 +88,7 @@ void MmcDisk::service() {
   if (state_ == State::backoff) {
     if (hal::now_ns() >= poll_ns_) start_status();
   } else if (state_ != State::idle && !command_.done && hal::now_ns() >= host_->deadline_ns()) {
-    host_->abort_active();
+    host_->on_deadline();
   }
   // A step may end at once (a command that could not be started); two turns take each request to its next
   // wait.

@@ -7,8 +7,12 @@
 namespace fw {
 
 PageAllocator::PageAllocator(std::uint64_t base, std::uint64_t bytes, std::uint32_t page_bytes,
-                             std::uint32_t contiguity_pages)
-    : base_(base), bytes_(bytes), page_bytes_(page_bytes), contiguity_(contiguity_pages) {}
+                             std::uint32_t contiguity_pages, std::uint64_t run_stride)
+    : base_(base),
+      bytes_(bytes),
+      stride_(run_stride ? run_stride : (std::uint64_t{contiguity_pages} + 1) * page_bytes),
+      page_bytes_(page_bytes),
+      contiguity_(contiguity_pages) {}
 
 bool PageAllocator::allocate(std::uint64_t pages, std::uint64_t& first_page) {
   if (pages == 0) return false;
@@ -20,8 +24,8 @@ bool PageAllocator::allocate(std::uint64_t pages, std::uint64_t& first_page) {
 }
 
 std::uint64_t PageAllocator::address(std::uint64_t page) const {
-  const std::uint64_t left_out = contiguity_ ? page / contiguity_ : 0;
-  return base_ + (page + left_out) * page_bytes_;
+  if (!contiguity_) return base_ + page * page_bytes_;
+  return base_ + page / contiguity_ * stride_ + page % contiguity_ * page_bytes_;
 }
 
 std::uint64_t PageAllocator::run_bytes(std::uint64_t page, std::uint32_t byte) const {

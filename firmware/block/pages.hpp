@@ -1,5 +1,6 @@
 // I/O buffers as a page allocator hands them out: pages of one size, physically contiguous in runs of
-// `contiguity_pages`, with one page left out after each run so that two runs never touch (0: all contiguous).
+// `contiguity_pages`, with one page left out after each run so that two runs never touch (0: all contiguous). A
+// run stride puts the runs at equal distances instead, for example one at every 128 MiB multiple.
 // Pages are numbered; runs and segments are computed, nothing is stored per page.
 #pragma once
 
@@ -12,9 +13,10 @@ namespace fw {
 class PageAllocator {
  public:
   PageAllocator() = default;
-  /// `base` is the first page's bus address; page_bytes a power of two.
-  PageAllocator(std::uint64_t base, std::uint64_t bytes, std::uint32_t page_bytes,
-                std::uint32_t contiguity_pages);
+  /// `base` is the first page's bus address; page_bytes a power of two. `run_stride`: bytes from one run to the next,
+  /// more than a run has; 0: a run and a page.
+  PageAllocator(std::uint64_t base, std::uint64_t bytes, std::uint32_t page_bytes, std::uint32_t contiguity_pages,
+                std::uint64_t run_stride = 0);
 
   /// Takes the next `pages` page numbers; false when the memory does not hold them.
   bool allocate(std::uint64_t pages, std::uint64_t& first_page);
@@ -24,7 +26,7 @@ class PageAllocator {
   std::uint32_t page_bytes() const { return page_bytes_; }
 
  private:
-  std::uint64_t base_ = 0, bytes_ = 0, next_page_ = 0;
+  std::uint64_t base_ = 0, bytes_ = 0, stride_ = 0, next_page_ = 0;
   std::uint32_t page_bytes_ = 4096, contiguity_ = 0;
 };
 

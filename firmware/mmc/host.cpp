@@ -6,7 +6,10 @@ namespace fw {
 
 MmcError MmcHost::send(MmcCommand& c) {
   start(c);
-  if (!wait_until([&] { return c.done; }, deadline_ns())) abort_active();
+  while (!c.done) {
+    wait_until([&] { return c.done || hal::now_ns() >= deadline_ns(); }, deadline_ns());
+    if (!c.done && hal::now_ns() >= deadline_ns()) on_deadline();
+  }
   if (c.error != MmcError::none) reset_lines();
   return c.error;
 }

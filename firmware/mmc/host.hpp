@@ -89,8 +89,11 @@ class MmcHost {
   virtual bool execute_tuning(std::uint8_t opcode) = 0;
   /// Starts a command; `c` and its data must stay until `c.done`. Errors are reported in `c`.
   virtual void start(MmcCommand& c) = 0;
-  /// The instant at which the active command has failed for want of an interrupt (ns).
+  /// The instant (ns) at which on_deadline() is due: the active command has failed for want of an interrupt, or the
+  /// host has something to poll. It may move while the command runs.
   virtual std::uint64_t deadline_ns() const = 0;
+  /// The deadline has come. A host that polls nothing gives the command up.
+  virtual void on_deadline() { abort_active(); }
   /// Ends the active command with MmcError::software_timeout and reports the registers.
   virtual void abort_active() = 0;
   /// Resets the CMD then the DAT circuit; needed after every error.

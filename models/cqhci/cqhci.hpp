@@ -39,7 +39,8 @@ class Cqhci : public sc_core::sc_module, private QueueEngine {
     std::uint64_t descriptor_fetches = 0;  ///< AXI reads of task slots and prefetched transfer descriptors
     std::uint64_t errors = 0;
     sc_time
-        poll_wait;  ///< sum over tasks: from ready (or queued, when the device does not tell) to the QSR that shows it
+        poll_wait;  ///< sum over tasks: from ready (or queued, when the device does not tell) and the data lines free
+                    ///< to the QSR that shows it
     sc_time halt_wait;  ///< longest time from HALT written to halted
   };
   const Counters& counters() const { return counters_; }
@@ -144,6 +145,7 @@ class Cqhci : public sc_core::sc_module, private QueueEngine {
   void pump();
   bool send_next();
   bool dat_free() const;
+  sc_time dat_free_from() const;
   int best_ready() const;
   bool may_leave(unsigned tag) const;
   void on_cbc();
@@ -226,7 +228,7 @@ class Cqhci : public sc_core::sc_module, private QueueEngine {
   int data_tag_ = -1;
   std::uint32_t blocks_left_ = 0;
   bool cbc_open_ = false, cbc_polled_ = false;
-  sc_time poll_not_before_, dat_busy_until_, not_before_;
+  sc_time poll_not_before_, data_end_, dat_busy_until_, not_before_;
 
   int fetch_tag_ = -1;
   bool fetch_is_slot_ = false;

@@ -287,7 +287,10 @@ void Cqhci::reset_data() {
   data_tag_ = -1;
   cbc_event_.cancel();
   cbc_open_ = false;
-  if (tag >= 0) stop_on_error(tag);
+  if (tag >= 0) {
+    wait_ends(static_cast<unsigned>(tag), data_.blocked_on(), sc_time_stamp());
+    stop_on_error(tag);
+  }
   for (const Completion& c : completions_) stop_on_error(static_cast<int>(c.tag));
   completions_.clear();
   complete_event_.cancel();

@@ -63,6 +63,11 @@ bool Cqhci::dat_free() const {
   return data_tag_ < 0 && sc_time_stamp() >= dat_busy_until_ && host_.data_line_free();
 }
 
+/// Since when the data lines are free of earlier tasks; the end of time while one has them.
+sc_time Cqhci::dat_free_from() const {
+  return data_tag_ >= 0 ? sc_core::sc_max_time() : std::max(data_end_, dat_busy_until_);
+}
+
 /// The task to execute among those known to be ready, or -1 (EMMC_CTRL.CQE_ALGO_SEL).
 int Cqhci::best_ready() const {
   const bool doorbell_order = host_.emmc_control() & kDoorbellOrder;
@@ -268,9 +273,12 @@ void Cqhci::queue_status(const CommandOutcome& outcome) {
     Task& t = tasks_[tag];
     CauseGraph& g = graph(tag);
     const BlockReady ready = bus_.card().queue_ready(tag, g, t.node);
-    const sc_time from = std::max(ready.at, t.queued_at);
-    if (now > from) counters_.poll_wait += now - from;
-    t.node = g.add(ready.why, Span::queue_poll_wait, now);
+    // Ready while another task has the data lines: until they are free it is that task it waits for.
+    const sc_time from = std::max({ready.at, t.queued_at, std::min(now, dat_free_from())});
+    counters_.poll_wait += now - from;
+    t.node = ready.why;
+    if (from > g.end(t.node)) t.node = g.add(t.node, Span::queue_wait, from);
+    t.node = g.add(t.node, Span::queue_poll_wait, now);
     t.ready_order = next_ready_order_;
     if (params_.transfer_prefetch == "ready") t.ahead_wanted = true;
   }

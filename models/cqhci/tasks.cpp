@@ -198,6 +198,7 @@ DataEngine::Job Cqhci::job(unsigned tag) {
 void Cqhci::data_complete(NodeId last) {
   const auto tag = static_cast<unsigned>(data_tag_);
   data_tag_ = -1;
+  data_end_ = sc_time_stamp();
   cbc_open_ = false;
   Task& t = tasks_[tag];
   t.stage = Stage::done;
@@ -324,7 +325,7 @@ void Cqhci::data_failed() {
   cbc_event_.cancel();
   cbc_open_ = false;
   ctx_.trace.change(t_tag_, sc_time_stamp(), kSlots);
-  wait_ends(tag, Span::wire, sc_time_stamp());
+  wait_ends(tag, data_.blocked_on(), sc_time_stamp());
   fail_data(tag);
   if (params_.check_descriptors) check_tables(tag);
   pump();

@@ -14,6 +14,8 @@ void EmmcParams::declare(ParamRegistry& r, const std::string& at) {
   r.add(p + "cid", cid, {}, "CID, 32 hex digits; the CRC byte is computed");
   r.add(p + "csd", csd, {}, "CSD, 32 hex digits; the CRC byte is computed");
   r.add(p + "bus_width_readback", bus_width_readback, "CMD8 shows BUS_WIDTH as written instead of 0");
+  r.add(p + "queue_read_pages", queue_read_pages, "pages", 1, 4096,
+        "pages of a queued read in the device's buffer before it is executed");
   r.add(p + "queue_parallel", queue_parallel, "tasks", 1, 32, "queued tasks the device works on at once");
   r.add(p + "queue_write_ready", queue_write_ready, {"at_once", "firmware"},
         "a queued write is ready when its data have room, or when its firmware work is done too");

@@ -21,6 +21,7 @@ struct EmmcParams {
   std::string csd = "d02701320f5903ffffffffef8a40001b";
   bool bus_width_readback = false;  ///< some parts show BUS_WIDTH in CMD8
   std::uint64_t queue_parallel = 32;  ///< tasks the device prepares at once; 1: one internal queue
+  std::uint64_t queue_read_pages = 2;  ///< pages of a queued read fetched before its execution
   std::string queue_write_ready = "at_once";  ///< or "firmware": see declare()
   std::uint64_t cache_bytes = 0;    ///< write cache; 0: as EXT_CSD CACHE_SIZE says
 

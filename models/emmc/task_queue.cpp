@@ -99,7 +99,7 @@ void Emmc::prepare(QueueTask& t, sc_time from) {
     prepare_write(t, from, taken);
   } else {
     ftl_->start_read(t.read, p.first_lba + t.lba, t.blocks, p.first_lba + p.medium->blocks(), from, t.causes,
-                     taken);
+                     taken, params_.queue_read_pages);
     t.ready = t.read.ready(0, t.causes);
   }
   ++queue_.counters.prepared;
@@ -184,6 +184,7 @@ void Emmc::begin_execution(Call& c, QueueTask& t) {
     c.effect.data = DataDir::write;
     enter(CardState::rcv, c.now);
   } else {
+    ftl_->open_window(t.read, c.now, c.graph, c.after);
     data_done_ = false;
     c.effect.data = DataDir::read;
     enter(CardState::data, c.now);

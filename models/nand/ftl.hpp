@@ -40,6 +40,7 @@ NodeId copy_causes(const CauseGraph& from, NodeId node, CauseGraph& to, NodeId a
 /// One read in progress. Rows are booked ahead, at most a window of them: row p + W is booked when row p has
 /// been delivered (its last frame has ended, or would have been ready). Without a block count the window
 /// opens by one row per row delivered, so that a short open-ended read does not fetch what nobody asked for.
+/// A read that waits for its execution has a smaller window (Ftl::open_window).
 class ReadPlan {
  public:
   /// When block `k` can start on the wire, buffer latency included. k must not go back.
@@ -78,6 +79,7 @@ class ReadPlan {
   Ftl* ftl_ = nullptr;
   std::uint64_t lba_ = 0, offset_ = 0;
   Lpn next_ = 0, end_ = 0;  // units still to be booked
+  std::uint64_t window_ = 1;  // rows
   bool counted_ = true;
   bool read_ahead_ = false;
   Ps base_ = 0;
@@ -120,9 +122,12 @@ class Ftl {
   Ftl(Context& context, const NandParams& params, std::uint64_t logical_blocks, std::uint64_t cache_bytes);
 
   // --- reads ---
-  /// `blocks` = 0: until end_read(); `limit`: the first block that does not exist.
+  /// `blocks` = 0: until end_read(); `limit`: the first block that does not exist. `ahead_pages`: pages in the buffer
+  /// until open_window(); 0: the window is open.
   void start_read(ReadPlan& plan, std::uint64_t lba, std::uint32_t blocks, std::uint64_t limit, sc_time at,
-                  CauseGraph& graph, NodeId after);
+                  CauseGraph& graph, NodeId after, std::uint64_t ahead_pages = 0);
+  /// A read that was prepared goes out now: from here on it has the whole window.
+  void open_window(ReadPlan& plan, sc_time at, CauseGraph& graph, NodeId after);
   /// Where the next sequential command would begin, for reads without a count.
   void end_read(ReadPlan& plan, std::uint64_t blocks_sent) { sequential_lba_ = plan.lba_ + blocks_sent; }
 

@@ -115,13 +115,15 @@ void Ftl::note_sequence(ReadPlan& plan, std::uint64_t lba, std::uint32_t blocks)
 }
 
 void Ftl::start_read(ReadPlan& plan, std::uint64_t lba, std::uint32_t blocks, std::uint64_t limit, sc_time at,
-                     CauseGraph& graph, NodeId after) {
+                     CauseGraph& graph, NodeId after, std::uint64_t ahead_pages) {
   ++counters_.reads;
   fold_while_idle(at.value());
   array_.forget(at.value());
   plan.ftl_ = this;
   plan.lba_ = lba, plan.offset_ = lba % kUnitBlocks;
   plan.counted_ = blocks != 0;
+  plan.window_ = ahead_pages == 0 ? window_rows_
+                                  : std::clamp<std::uint64_t>(ahead_pages / params_.planes, 1, window_rows_);
   const std::uint64_t last = plan.counted_ ? std::min(limit, lba + blocks) : limit;
   plan.next_ = lba / kUnitBlocks;
   plan.end_ = (last + kUnitBlocks - 1) / kUnitBlocks;
@@ -136,8 +138,13 @@ void Ftl::start_read(ReadPlan& plan, std::uint64_t lba, std::uint32_t blocks, st
   book_ahead(plan, graph, plan.base_, plan.base_node_);
 }
 
+void Ftl::open_window(ReadPlan& plan, sc_time at, CauseGraph& graph, NodeId after) {
+  plan.window_ = window_rows_;
+  book_ahead(plan, graph, at.value(), after);
+}
+
 void Ftl::book_ahead(ReadPlan& plan, CauseGraph& graph, Ps issue, NodeId node) {
-  const std::uint64_t allowed = plan.counted_ ? window_rows_ : std::min(window_rows_, plan.current_ + 1);
+  const std::uint64_t allowed = plan.counted_ ? plan.window_ : std::min(plan.window_, plan.current_ + 1);
   const std::uint64_t until = plan.current_ + allowed;
   while (plan.next_ < plan.end_ && plan.booked_ < until) book_group(plan, graph, issue, node);
   if (plan.read_ahead_ && plan.next_ == plan.end_) {

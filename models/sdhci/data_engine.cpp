@@ -52,6 +52,7 @@ void DataEngine::trace_fifo(sc_time at) { ctx_.trace.change(t_level_, at, fifo_u
 void DataEngine::prepare(const Job& job) {
   abort();
   job_ = job;
+  blocked_on_ = Span::wire;
   active_ = true;
   last_node_ = wire_node_ = kRootNode;
   // How far an open-ended transfer goes is not known ahead: it runs by events in both styles.

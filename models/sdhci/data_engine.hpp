@@ -71,6 +71,8 @@ class DataEngine : public sc_core::sc_module, private AxiMasterPort::Client {
 
   AxiMasterPort& port() { return port_; }
   const AxiMasterPort& port() const { return port_; }
+  /// What a transfer that does not go on waits for: the wire, or memory once the DMA has stopped for good.
+  Span blocked_on() const { return blocked_on_; }
 
   /// The command with data has been written: descriptors and, for writes, data are fetched from now on.
   void prepare(const Job& job);
@@ -206,6 +208,7 @@ class DataEngine : public sc_core::sc_module, private AxiMasterPort::Client {
   DescriptorWalker walker_;
 
   Job job_;
+  Span blocked_on_ = Span::wire;
   CauseGraph no_graph_;
   bool active_ = false, frame_on_wire_ = false, card_may_send_ = false, waiting_for_room_ = false, stop_at_gap_ = false,
        gap_stopped_ = false, stuck_ = false, card_stopped_ = false, waiting_for_segment_ = false,

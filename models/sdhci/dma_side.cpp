@@ -109,6 +109,7 @@ std::uint32_t DataEngine::piece_limit(Segment& s, std::uint32_t wanted) {
     return 0;
   }
   stuck_ = true;  // "stall": nothing moves again; the data timeout tells
+  blocked_on_ = job_.direction == DataDir::read ? Span::axi_write : Span::axi_read;
   arm_timeout(sc_time_stamp());
   return 0;
 }

@@ -122,7 +122,7 @@ void Sdhci::data_complete(NodeId last) {
 void Sdhci::data_error(std::uint32_t bits) {
   raise(bits);
   if (queue_ && queue_->owns_data()) return queue_->data_failed();
-  end_hardware(graph().add(kRootNode, Span::wire, sc_time_stamp()));
+  end_hardware(graph().add(kRootNode, data_.blocked_on(), sc_time_stamp()));
 }
 
 void Sdhci::adma_error(DataEngine::AdmaState state, bool length_mismatch, std::uint64_t descriptor) {

@@ -218,3 +218,55 @@ TEST_CASE("every microsecond of a queued read has a name and the sum is the late
   CHECK(in_cycles(Span::axi_write) == cX + kBlockWrite + cC);
   CHECK(in_cycles(Span::mmio) == 2);
 }
+
+namespace {
+
+/// Task 0 (64 blocks) moves its data while task 1 becomes ready; the spans of task 1, and when task 0's data were in memory.
+struct Behind {
+  SpanTimes times;
+  std::uint64_t ready, data_end, answer;  // cycles
+};
+Behind wait_behind_data(QueueBench& b, std::uint32_t cbc) {
+  b.start();
+  b.card.tells_ready = true;
+  b.card.prepare[1] = cycles(3000);
+  b.set_cq("CQSSC1", cbc << 16 | 1000);
+  RequestRecord done;
+  b.ctx.spans.on_request_done([&](const RequestRecord& r) {
+    if (r.lba == 64) done = r;
+  });
+  for (unsigned tag = 0; tag < 2; ++tag) {
+    b.ctx.spans.request_begin(tag, sc_time_stamp(), false, 64 * tag, 4096);
+    b.ctx.spans.request_issue(tag, tag, sc_time_stamp());
+  }
+  b.task(0, true, 0, 64);
+  b.task(1, true, 64, 8);
+  b.ring(3);
+  const sc_time end = b.run_until_complete(3);
+  b.ctx.spans.irq_taken(end);
+  for (unsigned tag = 0; tag < 2; ++tag) b.ctx.spans.request_end(tag, end);
+  Behind r;
+  r.times = done.times;
+  r.ready = b.card.nth(45, 1).end.value() / kCycle + 3000;
+  r.data_end = b.card.nth(46, 0).end.value() / kCycle + cNac + 64 * cF + 63 * cG + cX + kBlockWrite;
+  r.answer = b.card.nth(13, b.card.count(13) - 1).end.value() / kCycle + cNcr + 48;
+  return r;
+}
+
+}  // namespace
+
+TEST_CASE("a task that was ready while another's data moved has waited for that task, not for the poll") {
+  QueueBench b;
+  const Behind r = wait_behind_data(b, 1);  // asked about during the last block
+  REQUIRE(r.answer < r.data_end);
+  CHECK(r.times[Span::queue_poll_wait] == 0);
+  CHECK(r.times[Span::queue_wait] / kCycle >= r.data_end - r.ready);
+}
+
+TEST_CASE("the poll is what a ready task waits for from the end of the data before it") {
+  QueueBench b;
+  const Behind r = wait_behind_data(b, 0);  // asked about when the lines are free
+  CHECK(r.answer == r.data_end + cI + kCmd);
+  CHECK(r.times[Span::queue_poll_wait] / kCycle == cI + kCmd);
+  CHECK(r.times[Span::queue_wait] / kCycle >= r.data_end - r.ready);
+}

@@ -100,6 +100,22 @@ TEST_CASE("a device with a place for each task prepares them all at once") {
   CHECK(b.card.ready_at(0) == t + us(kColdRead));
 }
 
+TEST_CASE("a queued read has queue_read_pages in the buffer before its execution and the window after it") {
+  EmmcParams e = params();
+  e.queue_read_pages = 3;
+  NandParams n = dies(1);
+  n.read_window_pages = 8;
+  Queue b(e, n);
+  REQUIRE(b.queue(0, 0, 32 * 32, true) == 0);      // 32 rows of a page each
+  REQUIRE(b.queue(1, 32 * 1024, 8, true) == 0);    // one row
+  CHECK(b.card.ftl().counters().rows_read == 3 + 1);
+  b.wait(us(5000));
+  REQUIRE((b.start(0, true) & status::kTypeC) == 0);
+  CHECK(b.card.ftl().counters().rows_read == 8 + 1);
+  CHECK(b.read_running(32 * 32) == pattern(0, 32 * 32));
+  CHECK(b.card.ftl().counters().rows_read == 32 + 1);
+}
+
 TEST_CASE("no more tasks are prepared at once than the parameter says") {
   EmmcParams p = params();
   p.queue_parallel = 4;

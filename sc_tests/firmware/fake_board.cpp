@@ -57,12 +57,14 @@ void Board::leave_stale(unsigned words) {
 }
 
 bool Board::line() const {
-  const bool host = (get(off("NORMAL_INT_STATUS"), 4) & get(off("NORMAL_INT_SIGNAL_ENABLE"), 4)) != 0;
+  const bool host = device ? device->line()
+                           : (get(off("NORMAL_INT_STATUS"), 4) & get(off("NORMAL_INT_SIGNAL_ENABLE"), 4)) != 0;
   return host && !claimed_ && (intc_enable_ >> kHostLine & 1);
 }
 
 void Board::tick(std::uint64_t ns) {
   now += ns;
+  if (device) device->advance(now);
   if (!enabled || in_handler || !handler || !line()) return;
   in_handler = true;
   handler(handler_context);
@@ -84,6 +86,7 @@ std::uint64_t Board::read(std::uint64_t address, unsigned bytes) {
     return up ? kHostLine + 1 : 0;
   }
   const auto o = static_cast<std::uint32_t>(address - kHostBase);
+  if (device) return device->read(o, bytes);
   if (o == off("BUFFER_DATA_PORT") && pio_at_ >= pio_.size()) {  // a word left over by tuning
     put(off("PRESENT_STATE"), 4, get(off("PRESENT_STATE"), 4) & ~(left_over && --left_over ? 0u : 0x800u));
     log.push_back({false, o, 0});
@@ -108,6 +111,7 @@ void Board::write(std::uint64_t address, unsigned bytes, std::uint64_t value) {
     return;
   }
   const auto o = static_cast<std::uint32_t>(address - kHostBase);
+  if (device) return device->write(o, bytes, value);
   if (o != off("BUFFER_DATA_PORT")) log.push_back({true, o, value});
   cqe.owns(o) ? cqe.write(o, static_cast<std::uint32_t>(value)) : host_write(o, bytes, value);
 }
@@ -384,6 +388,7 @@ void wait_for_interrupt() {
 bool wait_for_interrupt_until(std::uint64_t deadline) {
   Board& b = Board::active();
   const bool up = b.line();
+  if (!up && b.device && b.device->next() < deadline) return b.tick(b.device->next() - b.now), true;
   if (!up && b.idle()) return b.tick(1000), true;
   if (!up && b.now < deadline) b.now = deadline;
   b.tick(0);

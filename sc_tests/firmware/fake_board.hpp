@@ -36,6 +36,19 @@ struct Mark {
   std::uint64_t a, b, c, at_ns;
 };
 
+/// Another host in the SDHCI's place: it has time of its own.
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual std::uint64_t read(std::uint32_t offset, unsigned bytes) = 0;
+  virtual void write(std::uint32_t offset, unsigned bytes, std::uint64_t value) = 0;
+  virtual bool line() const = 0;
+  /// Does all that is due by `now`.
+  virtual void advance(std::uint64_t now) = 0;
+  /// The next instant anything is due; all ones: never.
+  virtual std::uint64_t next() const = 0;
+};
+
 class Board {
  public:
   explicit Board(std::uint32_t caps1 = kFullCaps, std::size_t ram_bytes = 64u << 20);
@@ -50,6 +63,7 @@ class Board {
   std::function<bool(unsigned index, unsigned value)> refuse_switch;  ///< true: SWITCH_ERROR
   std::function<bool(unsigned index)> lost;  ///< true: the host raises no interrupt at all
   Cqe cqe{*this};                            ///< absent unless switched on
+  Device* device = nullptr;                  ///< takes the SDHCI's addresses and interrupt line
   bool tuning_works = true;
   unsigned busy_polls = 0;  ///< CMD13 after a write says prg so many times
   unsigned tuning_blocks = 3;
@@ -82,6 +96,7 @@ class Board {
 
  private:
   friend class Cqe;
+  friend class DwMmc;
   std::uint32_t get(std::uint32_t offset, unsigned bytes) const;
   void put(std::uint32_t offset, unsigned bytes, std::uint64_t value);
   void host_write(std::uint32_t offset, unsigned bytes, std::uint64_t value);

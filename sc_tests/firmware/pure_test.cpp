@@ -144,6 +144,19 @@ TEST_CASE("pages are contiguous in runs and never between runs") {
   CHECK(first == 4);
 }
 
+TEST_CASE("with a run stride the runs lie at equal distances") {
+  constexpr std::uint64_t kStride = 1 << 27, kBase = 0x4FFF'8000;
+  PageAllocator p(kBase, 8 * kStride, 4096, 16, kStride);
+  std::uint64_t first = 99;
+  REQUIRE(p.allocate(128, first));  // 512 KiB in eight runs, each across another multiple of 128 MiB
+  for (unsigned run = 0; run < 8; ++run) {
+    CHECK(p.address(16 * run) == kBase + run * kStride);
+    CHECK(p.address(16 * run + 15) == kBase + run * kStride + 15 * 4096);
+    CHECK(p.run_bytes(16 * run, 0) == 65536);
+  }
+  CHECK_FALSE(p.allocate(1, first));  // a ninth run would begin behind the memory
+}
+
 TEST_CASE("adjacent pages merge into one segment up to the segment limit") {
   PageAllocator p(0x5000'0000, 1 << 20, 4096, 0);
   const Buffer b{&p, 0, 0};

@@ -47,6 +47,30 @@ TEST_CASE("an unsplit descriptor across 128 MiB is a finding at the exact byte a
   CHECK(counter(good, "sdhci.boundary_crossings") == 0);
 }
 
+TEST_CASE("eight segments of one request across eight windows cost eight more descriptors, or are eight findings") {
+  // Runs of 64 KiB from 32 KiB below each multiple of 128 MiB: a 512 KiB request is eight segments.
+  const std::vector<std::string> place = {"--platform=generic",
+                                          "-p", "driver.buffer_base=0x4fff8000",
+                                          "-p", "driver.buffer_bytes=0x70000000",
+                                          "-p", "driver.contiguity_pages=16",
+                                          "-p", "driver.run_stride=128M"};
+  const std::vector<std::string> job = {"--rw=read", "--bs=512k", "--size=1M"};
+  const auto descriptors = [](const Json& r) { return counter(r, "sdhci.descriptors_fetched"); };
+  for (const char* engine : {"--cqe=off", "--cqe=on"}) {
+    INFO(engine);
+    std::vector<std::string> split = place, unsplit = place;
+    split.push_back(engine);
+    unsplit.insert(unsplit.end(), {engine, "-p", "driver.split_128m=false"});
+    const Json good = json_of(fio(split, job));
+    CHECK(counter(good, "sdhci.boundary_crossings") == 0);
+    const Outcome bad = fio(unsplit, job);
+    CHECK(bad.status == 3);
+    const Json r = Json::parse(bad.out);
+    CHECK(counter(r, "sdhci.boundary_crossings") == 2 * 8);
+    CHECK(descriptors(good) == descriptors(r) + 2 * 8);
+  }
+}
+
 TEST_CASE("at and lt agree on commands and interrupts when every request meets an ADMA error") {
   Json runs[2];
   for (int i = 0; i < 2; ++i)
@@ -59,6 +83,18 @@ TEST_CASE("at and lt agree on commands and interrupts when every request meets a
                            "sdhci.descriptors_fetched", "cpu.interrupts"}) {
     INFO(name);
     CHECK(counter(runs[0], name) == counter(runs[1], name));
+  }
+}
+
+TEST_CASE("a DMA that stalls at 128 MiB is time on the way to memory, with and without the queue") {
+  for (const char* engine : {"--cqe=off", "--cqe=on"}) {
+    INFO(engine);
+    const Json r = Json::parse(fio({"--platform=generic", engine, "-p", "driver.buffer_base=0x4ffff000", "-p",
+                                    "driver.buffer_bytes=64M", "-p", "driver.split_128m=false", "-p",
+                                    "sdhci.boundary_128m=stall", "-p", "driver.request_timeout_ms=100"},
+                                   {"--rw=read", "--bs=64k", "--size=64k"})
+                                   .out);
+    CHECK(r["emmc-vp"]["verdict"]["cause"] == "axi_stall");
   }
 }
 

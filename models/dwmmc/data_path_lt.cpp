@@ -1,0 +1,229 @@
+// The data path in `lt` style: the recurrences of wire_side.cpp and dma_side.cpp computed ahead by reservation for up to
+// 64 KiB at a time. A list that cannot go on (OWN = 0, bus error) stops the wire when the FIFO is full or empty, as in
+// `at` style; poll demand goes on from there.
+#include <algorithm>
+
+#include "models/dwmmc/data_path.hpp"
+
+namespace vp {
+
+using namespace dwmmc;
+using sc_core::sc_time_stamp;
+
+namespace {
+constexpr std::uint32_t kChunkBytes = 64 * 1024;  // one event each
+constexpr std::uint32_t kRunBytes = 4096;         // one b_transport each
+}  // namespace
+
+void DwmmcData::run_lt() {
+  const sc_time now = sc_time_stamp();
+  lt_blocked_ = false;
+  if (lt_stage_.size() < kRunBytes + job_.burst_bytes) lt_stage_.resize(kRunBytes + job_.burst_bytes);
+  pump_lt(std::max(now, lt_start_));
+  if (wire_active_ && !wire_finished_ && card_may_send_) {
+    const std::uint64_t chunk = std::max<std::uint64_t>(1, kChunkBytes / job_.block_bytes);
+    for (std::uint64_t i = 0; i < chunk && !wire_finished_ && !lt_blocked_; ++i)
+      job_.direction == DataDir::read ? read_block_lt() : write_block_lt();
+  }
+  flush_lt();
+  if (!wire_active_ || wire_finished_ || lt_blocked_ || !card_may_send_) return;
+  const sc_time next = data_end_;
+  wire_event_.notify(next > now ? next - now : sc_core::SC_ZERO_TIME);
+}
+
+// --- read ---
+
+/// Since when `bytes` more have had room. False: the IDMAC has not taken what is in their place.
+bool DwmmcData::room_lt(std::uint64_t bytes, sc_time& when) {
+  when = sc_time();
+  const std::uint64_t filled = fifo_.in_reserved + bytes;
+  if (filled <= fifo_.capacity()) return true;
+  const std::uint64_t place = filled - fifo_.capacity();
+  if (fifo_.out_reserved < place) return false;
+  if (fifo_.out_done < place) flush_lt();
+  if (fifo_.out_done < place) return false;
+  when = out_marks_.when(place);
+  return true;
+}
+
+void DwmmcData::read_block_lt() {
+  sc_time room_at;
+  if (!in_block_) {
+    if (!bus_.card().transfer_running()) {
+      lt_blocked_ = true;
+      return arm_timeout(wire_base_, kIntDataReadTimeout);
+    }
+    if (!room_lt(needed_to_start(), room_at)) {
+      const std::uint64_t room = fifo_.capacity() - (fifo_.in_reserved - fifo_.out_reserved);
+      if (job_.card_threshold != 0 || room == 0 || !room_lt(room, room_at)) {
+        lt_blocked_ = true;
+        return stop_clock(wire_base_);
+      }
+    }
+    clock_runs();
+    if (!begin_read_block(room_at)) {
+      lt_blocked_ = true;
+      return;
+    }
+  }
+  while (offset_ < job_.block_bytes) {
+    std::uint32_t n = std::min(quantum(), job_.block_bytes - offset_);
+    if (!room_lt(n, room_at)) {
+      n = static_cast<std::uint32_t>(fifo_.capacity() - (fifo_.in_reserved - fifo_.out_reserved));
+      if (n == 0 || !room_lt(n, room_at)) {
+        lt_blocked_ = true;
+        return stop_clock(data_end_);
+      }
+    }
+    clock_runs();
+    advance_read(n, offset_ > 0 ? room_at : sc_time());
+    fifo_.push(block_data_.data() + offset_, n);
+    offset_ += n;
+    card_bytes_ += n;
+    pump_lt(core_.align(data_end_) + core_.cycles(params_.fifo_latency));
+  }
+  graph().extend(wire_node_, frame_end());
+  if (read_errors() != 0) flush_lt();
+  end_read_block(core_.align(frame_end()) + core_.cycles(params_.crc_check));
+}
+
+// --- write ---
+
+/// Since when `bytes` more have been in the FIFO. False: the IDMAC has not asked for them.
+bool DwmmcData::have_lt(std::uint64_t bytes, sc_time& when) {
+  const std::uint64_t place = fifo_.out_reserved + bytes;
+  if (fifo_.in_reserved < place) return false;
+  if (fifo_.in_done < place) flush_lt();
+  if (fifo_.in_done < place) return false;
+  when = in_marks_.when(place);
+  return true;
+}
+
+void DwmmcData::write_block_lt() {
+  sc_time have;
+  if (!in_block_) {
+    if (!have_lt(needed_to_start(), have)) {
+      const std::uint64_t here = fifo_.in_reserved - fifo_.out_reserved;
+      if (job_.card_threshold != 0 || here == 0 || !have_lt(here, have)) {
+        lt_blocked_ = true;
+        return stop_clock(wire_base_);
+      }
+    }
+    clock_runs();
+    begin_write_block(have);
+  }
+  while (offset_ < job_.block_bytes) {
+    std::uint32_t n = std::min(quantum(), job_.block_bytes - offset_);
+    if (!have_lt(n, have)) {
+      n = static_cast<std::uint32_t>(fifo_.in_reserved - fifo_.out_reserved);
+      if (n == 0 || !have_lt(n, have)) {
+        lt_blocked_ = true;
+        return stop_clock(data_end_);
+      }
+    }
+    clock_runs();
+    advance_write(n, have);
+    offset_ += n;
+    card_bytes_ += n;
+    fifo_.out_done += n;
+    out_marks_.add(fifo_.out_done, data_end_);
+    pump_lt(data_end_);
+  }
+  graph().extend(wire_node_, bus_.token_end(frame_end()));
+  end_write_block();
+}
+
+// --- the IDMAC ---
+
+/// Starts the bursts that the FIFO lets go, seen at `at`.
+void DwmmcData::pump_lt(sc_time at) {
+  if (!dma_active_ || dma_failed_ || list_dead_ || no_requests_) return;
+  while (!dma_finished_ && !list_dead_ && !all_moved()) {
+    Entry* e = list_.current_lt(at);
+    if (!e || !entry_has_data(*e, std::max(at, e->at))) return;
+    if (e->bytes == 0 && e->used_up()) {  // an empty descriptor
+      const sc_time from = std::max(at, e->at);
+      const std::uint64_t address = e->address;
+      const std::uint32_t des0 = e->d.des0;
+      if (list_.setup().depth > 0) list_.pop(from);
+      close_descriptor(address, des0, false, from);
+      continue;
+    }
+    if (!entry_has_data(*e, std::max(at, e->at))) return;  // buffer 2
+    const std::uint32_t n = burst_of(*e);
+    if (!fifo_lets(n)) return;
+    sc_time ready = at;
+    if (job_.direction == DataDir::write) {
+      const std::uint64_t cap = fifo_.capacity(), mark = std::uint64_t{job_.tx_watermark} * word_bytes_;
+      const std::uint64_t place = std::max(fifo_.in_reserved + n > cap ? fifo_.in_reserved + n - cap : 0,
+                                           fifo_.in_reserved > mark ? fifo_.in_reserved - mark : 0);
+      ready = std::max(lt_start_, out_marks_.when(place));
+    }
+    if (e->at > ready) {
+      if (lt_last_done_ < e->at) counters_.descriptor_wait += e->at - std::max(ready, lt_last_done_);
+      descriptor_wait_until_ = e->at;
+    }
+    gather_lt(*e, n, std::max(ready, e->at));
+  }
+}
+
+/// Adds one burst to the run under way, and ends the run where the descriptor ends.
+void DwmmcData::gather_lt(Entry& e, std::uint32_t bytes, sc_time ready) {
+  const bool joins = run_.count > 0 && run_.count < run_.pieces.size() && e.data == run_.address + run_.bytes &&
+                     run_.bytes + bytes <= kRunBytes;
+  if (!joins && !flush_lt()) return;
+  if (run_.count == 0) {
+    run_.address = buffer_address_ = e.data;
+    run_.bytes = 0;
+  }
+  if (job_.direction == DataDir::read) {
+    fifo_.pull(lt_stage_.data() + run_.bytes, bytes);
+    run_.end[run_.count] = fifo_.out_reserved;
+  } else {
+    fifo_.in_reserved += bytes;
+    run_.end[run_.count] = fifo_.in_reserved;
+  }
+  const std::uint64_t end = run_.end[run_.count];
+  run_.pieces[run_.count++] = LtPiece{bytes, ready, {}, {}};
+  run_.bytes += bytes;
+  ++counters_.bursts;
+  e.data += bytes;
+  e.bytes -= bytes;
+  if (!e.used_up() && end != total_) return;
+  const std::uint64_t address = e.address;
+  const std::uint32_t des0 = e.d.des0;
+  if (list_.setup().depth > 0) list_.pop(ready);
+  if (flush_lt()) close_descriptor(address, des0, end == total_, lt_last_done_);
+}
+
+/// Moves the gathered run. False: a bus error has ended the IDMAC's work.
+bool DwmmcData::flush_lt() {
+  if (run_.count == 0) return !list_dead_;
+  const unsigned count = run_.count;
+  run_.count = 0;
+  const bool to_memory = job_.direction == DataDir::read;
+  std::uint64_t error_address = run_.address;
+  const bool good = port_.run_lt(to_memory, run_.address, lt_stage_.data(), {run_.pieces.data(), count}, &error_address);
+  lt_last_done_ = std::max(lt_last_done_, run_.pieces[count - 1].done);
+  if (!good) {
+    bus_error(lt_last_done_, error_address);
+    return false;
+  }
+  dma_end_ = lt_last_done_;
+  host_bytes_ += run_.bytes;
+  const std::byte* data = lt_stage_.data();
+  for (unsigned i = 0; i < count; ++i) {
+    const LtPiece& p = run_.pieces[i];
+    if (to_memory) {
+      fifo_.out_done = run_.end[i];
+      out_marks_.add(run_.end[i], params_.posted_drain ? p.left : p.done);
+    } else {
+      fifo_.push(data, p.bytes);
+      in_marks_.add(run_.end[i], p.done);
+      data += p.bytes;
+    }
+  }
+  return true;
+}
+
+}  // namespace vp

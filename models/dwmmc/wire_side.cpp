@@ -1,0 +1,270 @@
+// The DAT side of the data path: blocks as quanta. `at` style spends one event per quantum and one per frame's end; the
+// steps that compute instants are shared with `lt` style.
+#include <algorithm>
+
+#include "models/dwmmc/data_path.hpp"
+
+namespace vp {
+
+using namespace dwmmc;
+using sc_core::sc_time_stamp;
+
+namespace {
+constexpr unsigned kFrameTail = 17;  // CRC16 and the end bit, clocks
+}  // namespace
+
+sc_time DwmmcData::frame_end() const { return data_end_ + bus_.clock().cycles(kFrameTail); }
+
+void DwmmcData::on_wire() {
+  if (by_reservation()) return run_lt();
+  on_wire_ = false;
+  const bool read = job_.direction == DataDir::read;
+  if (!tail_) return read ? end_read_quantum() : end_write_quantum();
+  if (read) {
+    if (end_read_block(sc_time_stamp())) start_read_block();
+  } else if (end_write_block()) {
+    start_write_block();
+  }
+}
+
+void DwmmcData::resume_wire() {
+  if (!wire_active_ || wire_finished_ || on_wire_ || card_stopped_ || by_reservation()) return;
+  const bool read = job_.direction == DataDir::read;
+  if (in_block_)
+    read ? start_read_quantum() : start_write_quantum();
+  else
+    read ? start_read_block() : start_write_block();
+}
+
+/// Room (read) or data (write) a block needs to start.
+std::uint64_t DwmmcData::needed_to_start() const {
+  const std::uint64_t first = std::min(quantum(), job_.block_bytes);
+  const std::uint64_t threshold =
+      job_.direction == DataDir::write ? std::min(job_.card_threshold, job_.block_bytes) : job_.card_threshold;
+  return std::max(first, threshold);
+}
+
+// --- read: card to host ---
+
+NodeId DwmmcData::read_cause(const BlockReady& ready, sc_time room) {
+  CauseGraph& g = graph();
+  if (room > wire_base_ && room >= ready.at)
+    return g.add(g.add(wire_node_, Span::clock_stop_fifo_full, room), Span::wire, block_start_);
+  if (ready.at > wire_base_) {
+    const NodeId why = ready.why == kRootNode ? g.add(wire_node_, Span::device_buffer, ready.at) : ready.why;
+    return g.add(why, Span::wire, block_start_);
+  }
+  return g.add(wire_node_, Span::wire, block_start_);
+}
+
+/// Takes the next block from the card, its first room free since `room_at`. False: the card has none in time.
+bool DwmmcData::begin_read_block(sc_time room_at) {
+  count_stop(wire_base_, room_at);
+  const BlockReady ready = bus_.read_ready(static_cast<std::uint32_t>(block_), graph());
+  if (ready.at > wire_base_ + timeout_) {
+    arm_timeout(wire_base_, kIntDataReadTimeout);
+    return false;
+  }
+  block_start_ = bus_.clock().align(std::max({wire_base_, ready.at, room_at}));
+  data_end_ = block_start_;
+  wire_node_ = read_cause(ready, room_at);
+  check_ = bus_.receive(static_cast<std::uint32_t>(block_), block_data_, block_start_,
+                        block_start_ + bus_.frame_time(job_.block_bytes));
+  if (!client_.sampling_good()) {
+    block_data_[0] ^= std::byte{0xFF};
+    check_.crc_error = true;
+  }
+  in_block_ = true;
+  offset_ = 0;
+  return true;
+}
+
+/// The next `bytes` of the block cross the wire, into room that is free since `room_at`.
+void DwmmcData::advance_read(std::uint32_t bytes, sc_time room_at) {
+  sc_time from = data_end_;
+  if (room_at > from) {
+    count_stop(from, room_at);
+    from = bus_.clock().align(room_at);
+    wire_node_ = graph().add(graph().add(wire_node_, Span::clock_stop_fifo_full, from), Span::wire, from);
+  }
+  part_ = bytes;
+  fifo_.in_reserved += bytes;
+  data_end_ = from + data_time(bytes) + bus_.clock().cycles(offset_ == 0 ? 1 : 0);
+  graph().extend(wire_node_, data_end_);
+}
+
+/// The block's CRC and end bit have been looked at. True: another block follows.
+bool DwmmcData::end_read_block(sc_time checked) {
+  tail_ = in_block_ = false;
+  ++counters_.blocks_read;
+  ++block_;
+  if (const std::uint32_t errors = read_errors()) {
+    fail(errors, checked);
+    return false;
+  }
+  if (card_stopped_) {
+    finish_stopped();
+    return false;
+  }
+  if (rest_is_done()) {
+    wire_over(checked, 0);
+    return false;
+  }
+  wire_base_ = frame_end() + bus_.clock().cycles(bus_.card().block_gap_clocks(bus_.clock().frequency_hz()));
+  return true;
+}
+
+void DwmmcData::start_read_block() {
+  if (!wire_active_ || wire_finished_ || on_wire_ || card_stopped_) return;
+  if (!bus_.card().transfer_running()) {  // the device has no more: it ran over its end, or counts fewer blocks
+    clock_runs();
+    return arm_timeout(wire_base_, kIntDataReadTimeout);
+  }
+  std::uint64_t need = needed_to_start();
+  const std::uint64_t room = fifo_.room();
+  if (room < need) {
+    if (job_.card_threshold != 0 || room == 0 || !partial_allowed()) return stop_clock(wire_base_);
+    need = room;
+  }
+  clock_runs();
+  const std::uint64_t filled = fifo_.in_reserved + need;
+  const sc_time room_at = filled > fifo_.capacity() ? out_marks_.when(filled - fifo_.capacity()) : sc_time();
+  if (begin_read_block(room_at)) start_read_quantum();
+}
+
+void DwmmcData::start_read_quantum() {
+  std::uint32_t n = std::min(quantum(), job_.block_bytes - offset_);
+  const std::uint64_t room = fifo_.room();
+  if (room < n) {
+    if (room == 0 || !partial_allowed()) return stop_clock(data_end_);
+    n = static_cast<std::uint32_t>(room);
+  }
+  clock_runs();
+  const std::uint64_t filled = fifo_.in_reserved + n;
+  const bool waited = offset_ > 0 && filled > fifo_.capacity();
+  advance_read(n, waited ? out_marks_.when(filled - fifo_.capacity()) : sc_time());
+  on_wire_ = true;
+  const sc_time at = core_.align(data_end_) + core_.cycles(params_.fifo_latency), now = sc_time_stamp();
+  wire_event_.notify(at > now ? at - now : sc_core::SC_ZERO_TIME);
+}
+
+void DwmmcData::end_read_quantum() {
+  fifo_.push(block_data_.data() + offset_, part_);
+  offset_ += part_;
+  card_bytes_ += part_;
+  const sc_time now = sc_time_stamp();
+  trace_level(now);
+  if (offset_ == job_.block_bytes) {
+    graph().extend(wire_node_, frame_end());
+    const sc_time at = core_.align(frame_end()) + core_.cycles(params_.crc_check);
+    tail_ = on_wire_ = true;
+    wire_event_.notify(at > now ? at - now : sc_core::SC_ZERO_TIME);
+  }
+  job_.idmac ? pump_dma() : pio_requests();
+  if (!tail_) start_read_quantum();
+}
+
+// --- write: host to card ---
+
+void DwmmcData::write_cause(sc_time base, sc_time have, sc_time end) {
+  CauseGraph& g = graph();
+  if (have > base) {
+    if (descriptor_wait_until_ > g.end(wire_node_) && descriptor_wait_until_ <= have)
+      wire_node_ = g.add(wire_node_, Span::descriptor_fetch, descriptor_wait_until_);
+    wire_node_ = g.add(wire_node_, job_.idmac ? Span::axi_read : Span::driver_submit, have);
+    count_stop(base, have);
+  }
+  wire_node_ = g.add(wire_node_, Span::wire, end);
+}
+
+/// The next block starts; what it needs has been in the FIFO since `have`.
+void DwmmcData::begin_write_block(sc_time have) {
+  block_start_ = bus_.clock().align(std::max(wire_base_, have));
+  data_end_ = block_start_;
+  write_cause(wire_base_, have, block_start_);
+  in_block_ = true;
+  offset_ = 0;
+}
+
+void DwmmcData::advance_write(std::uint32_t bytes, sc_time have) {
+  sc_time from = data_end_;
+  if (have > from && offset_ > 0) {
+    from = bus_.clock().align(have);
+    write_cause(data_end_, have, from);
+  }
+  part_ = bytes;
+  fifo_.pull(block_data_.data() + offset_, bytes);
+  data_end_ = from + data_time(bytes) + bus_.clock().cycles(offset_ == 0 ? 1 : 0);
+  graph().extend(wire_node_, data_end_);
+}
+
+/// The block's CRC status has come. True: another block follows.
+bool DwmmcData::end_write_block() {
+  const sc_time token = bus_.token_end(frame_end());
+  const WriteEffect effect =
+      bus_.send(static_cast<std::uint32_t>(block_), block_data_, block_start_, frame_end(), graph(), wire_node_);
+  ++counters_.blocks_written;
+  ++block_;
+  tail_ = in_block_ = false;
+  if (effect.status != CrcStatus::accepted) {
+    fail(effect.status == CrcStatus::none ? kIntEndBit : kIntDataCrc, token);
+    return false;
+  }
+  const sc_time free = std::max(token, effect.busy_until);
+  const bool last = rest_is_done();
+  if (last) wire_over(token, 0);
+  if (free > token) wire_node_ = effect.why == kRootNode ? graph().add(wire_node_, Span::busy, free) : effect.why;
+  if (last) {
+    const sc_time at = core_.align(free) + core_.cycles(params_.dto_latch);
+    if (job_.reports_busy) notice(Notice::Kind::busy_over, at, 0, graph().add(wire_node_, Span::busy, at));
+    return false;
+  }
+  wire_base_ = free + bus_.clock().cycles(bus_.params().n_wr);
+  return true;
+}
+
+void DwmmcData::start_write_block() {
+  if (!wire_active_ || wire_finished_ || !card_may_send_ || on_wire_ || card_stopped_) return;
+  std::uint64_t need = needed_to_start();
+  const std::uint64_t here = fifo_.available();
+  if (here < need) {
+    if (job_.card_threshold != 0 || here == 0 || !partial_allowed()) return stop_clock(wire_base_);
+    need = here;
+  }
+  clock_runs();
+  begin_write_block(in_marks_.when(fifo_.out_reserved + need));
+  start_write_quantum();
+}
+
+void DwmmcData::start_write_quantum() {
+  std::uint32_t n = std::min(quantum(), job_.block_bytes - offset_);
+  const std::uint64_t here = fifo_.available();
+  if (here < n) {
+    if (here == 0 || !partial_allowed()) return stop_clock(data_end_);
+    n = static_cast<std::uint32_t>(here);
+  }
+  clock_runs();
+  advance_write(n, in_marks_.when(fifo_.out_reserved + n));
+  on_wire_ = true;
+  const sc_time now = sc_time_stamp();
+  wire_event_.notify(data_end_ > now ? data_end_ - now : sc_core::SC_ZERO_TIME);
+}
+
+void DwmmcData::end_write_quantum() {
+  offset_ += part_;
+  card_bytes_ += part_;
+  fifo_.out_done += part_;
+  out_marks_.add(fifo_.out_done, data_end_);
+  const sc_time now = sc_time_stamp();
+  trace_level(now);
+  if (offset_ == job_.block_bytes) {
+    const sc_time token = bus_.token_end(frame_end());
+    graph().extend(wire_node_, token);
+    tail_ = on_wire_ = true;
+    wire_event_.notify(token > now ? token - now : sc_core::SC_ZERO_TIME);
+  }
+  job_.idmac ? pump_dma() : pio_requests();
+  if (!tail_) start_write_quantum();
+}
+
+}  // namespace vp
