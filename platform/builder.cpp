@@ -43,13 +43,15 @@ void CheckParams::declare(ParamRegistry& r, const std::string& at) {
 }
 
 void PlatformConfig::declare(ParamRegistry& r) {
-  r.add("platform.host", host, {"sdhci"}, "host controller");
+  r.add("platform.host", host, {"sdhci", "dwmmc"}, "host controller");
   r.add("axi.clock_hz", axi_clock_hz, "Hz", 1e6, 2e9, "AXI clock");
   interconnect.declare(r, "axi");
   dram.declare(r, "dram");
   sram.declare(r, "sram");
   mmc_bus.declare(r, "mmc_bus");
   sdhci.declare(r, "sdhci");
+  dwmmc.declare(r, "dwmmc");
+  dwmmc_driver.declare(r, "dwmmc");
   r.add("cqhci.present", cqe_present, "the host has a command queue engine");
   cqhci.declare(r, "cqhci");
   emmc.declare(r, "emmc");
@@ -124,7 +126,7 @@ void Platform::fill_job_table(const DriverParams& d) {
   t.timer_base = kTimer;
   t.max_mode = choice(d.max_mode, {"legacy", "hs52", "ddr52", "hs200", "hs400", "hs400es"});
   t.max_clock_hz = u32(d.max_clock_hz);
-  t.base_clock_hz = u32(d.base_clock_hz);
+  if (d.base_clock_hz != 0) t.base_clock_hz = u32(d.base_clock_hz);
   t.bus_width = u32(d.bus_width);
   t.use_cqe = d.cqe;
   t.cqe_cit = u32(d.cqe_cit);

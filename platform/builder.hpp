@@ -17,6 +17,7 @@
 #include "models/memory/dram.hpp"
 #include "models/memory/sram.hpp"
 #include "models/mmc_bus/mmc_bus.hpp"
+#include "models/dwmmc/params.hpp"
 #include "models/sdhci/params.hpp"
 #include "platform/host_unit.hpp"
 
@@ -67,6 +68,15 @@ struct CheckParams {
   void declare(ParamRegistry& r, const std::string& at);
 };
 
+/// What the DW-MMC driver is told beside the limits in DriverParams.
+struct DwmmcDriverParams {
+  std::uint64_t ring_bytes = 0;     ///< descriptor ring; 0: one page, as Linux
+  std::uint64_t max_seg_size = 0;   ///< longest segment; 0: 4096, as Linux
+  bool poll_busy = false;           ///< busy is polled even where the host has a busy-clear interrupt
+  bool software_stop = false;       ///< CMD12 of an open-ended transfer by the driver
+  void declare(ParamRegistry& r, const std::string& at);
+};
+
 struct PlatformConfig {
   std::string host = "sdhci";  ///< host controller family
   double axi_clock_hz = 200e6;
@@ -75,6 +85,8 @@ struct PlatformConfig {
   SramParams sram;
   MmcBusParams mmc_bus;
   SdhciParams sdhci;
+  DwmmcParams dwmmc;
+  DwmmcDriverParams dwmmc_driver;
   bool cqe_present = true;  ///< CQHCI at the host's vendor area 2
   CqhciParams cqhci;
   EmmcParams emmc;

@@ -155,7 +155,7 @@ void DwmmcData::wire_over(sc_time checked, std::uint32_t errors) {
   wire_finished_ = true;
   in_block_ = on_wire_ = clock_stopped_ = false;
   wire_event_.cancel();
-  timeout_event_.cancel();
+  timeout_bits_ = 0;
   const sc_time at = core_.align(checked) + core_.cycles(params_.dto_latch);
   notice(Notice::Kind::over, at, errors, graph().add(wire_node_, Span::wire, at));
 }
@@ -174,14 +174,10 @@ std::uint32_t DwmmcData::read_errors() const {
   return errors;
 }
 
-/// A stop command reached the card at `at`: data end N_ST later, a frame that would end after that is cut off.
-void DwmmcData::card_stopped(sc_time at) {
+/// A stop command reached the card at `at`: a frame on the wire is cut off N_ST later (JESD84-B51 6.15), its rest is lost.
+void DwmmcData::card_stopped(sc_time) {
   if (!wire_active_ || wire_finished_) return;
   card_stopped_ = true;
-  timeout_event_.cancel();
-  const sc_time cut = at + bus_.clock().cycles(bus_.params().n_st);
-  const bool whole = on_wire_ && tail_ && frame_end() <= cut && job_.direction == DataDir::read;
-  if (whole) return;  // end_read_block finishes
   if (on_wire_ && !tail_ && job_.direction == DataDir::read) fifo_.in_reserved -= part_;
   wire_event_.cancel();
   on_wire_ = tail_ = false;
@@ -190,7 +186,7 @@ void DwmmcData::card_stopped(sc_time at) {
 
 /// After a stop what has come in is all there is; the IDMAC moves it and closes its descriptor.
 void DwmmcData::finish_stopped() {
-  wire_over(sc_time_stamp(), 0);
+  wire_over(sc_time_stamp() + bus_.clock().cycles(bus_.params().n_st), 0);
   if (!dma_active_) return;
   if (job_.direction == DataDir::write) {
     total_ = fifo_.in_reserved;
@@ -245,20 +241,38 @@ void DwmmcData::deliver(const Notice& n) {
   }
 }
 
+/// Most deadlines are never reached, and a cancelled event stays in the kernel's heap until its time: so the timer is left
+/// where it is and looks again when it comes.
 void DwmmcData::arm_timeout(sc_time from, std::uint32_t bits) {
-  const sc_time at = from + timeout_;
   const sc_time now = sc_time_stamp();
   timeout_bits_ = bits;
+  deadline_ = std::max(from + timeout_, now);
+  if (timer_set_ && timer_at_ <= deadline_) return;
+  timer_set_ = true;
+  timer_at_ = deadline_;
   timeout_event_.cancel();
-  timeout_event_.notify(at > now ? at - now : sc_core::SC_ZERO_TIME);
+  timeout_event_.notify(deadline_ - now);
 }
 
 void DwmmcData::on_timeout() {
-  if (!wire_active_ || wire_finished_) return;
-  if (timeout_bits_ == kIntDataReadTimeout)
-    fail(kIntDataReadTimeout, sc_time_stamp());
+  timer_set_ = false;
+  if (timeout_bits_ == 0 || !wire_active_ || wire_finished_) return;
+  const sc_time now = sc_time_stamp();
+  if (now < deadline_) return arm_timeout(deadline_ - timeout_, timeout_bits_);
+  const std::uint32_t bits = timeout_bits_;
+  timeout_bits_ = 0;
+  if (bits == kIntDataReadTimeout)
+    fail(bits, now);
   else
-    client_.data_status(timeout_bits_);  // the clock stays stopped: the FIFO may still move
+    client_.data_status(bits);  // the clock stays stopped: the FIFO may still move
+}
+
+/// `at` style: an error that is known by now, at the end of its frame.
+void DwmmcData::fail_when_due(std::uint32_t errors, sc_time at) {
+  pending_errors_ = errors;
+  tail_ = on_wire_ = true;
+  const sc_time now = sc_time_stamp();
+  wire_event_.notify(at > now ? at - now : sc_core::SC_ZERO_TIME);
 }
 
 /// The wire waits for the FIFO: the card clock stands still from `from`.
@@ -272,7 +286,7 @@ void DwmmcData::stop_clock(sc_time from) {
 void DwmmcData::clock_runs() {
   if (!clock_stopped_) return;
   clock_stopped_ = false;
-  timeout_event_.cancel();
+  timeout_bits_ = 0;
 }
 
 void DwmmcData::count_stop(sc_time from, sc_time until) {
@@ -312,7 +326,7 @@ sc_time DwmmcData::data_time(std::uint32_t bytes) const {
 
 void DwmmcData::reset_wire() {
   wire_event_.cancel();
-  timeout_event_.cancel();
+  timeout_bits_ = 0;
   wire_active_ = on_wire_ = in_block_ = tail_ = clock_stopped_ = card_may_send_ = false;
   wire_finished_ = true;
   std::erase_if(notices_, [](const Notice& n) { return n.kind == Notice::Kind::over || n.kind == Notice::Kind::busy_over; });

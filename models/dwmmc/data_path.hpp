@@ -63,6 +63,7 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
             const DwmmcParams& params, Client& client);
 
   AxiMasterPort& port() { return port_; }
+  const AxiMasterPort& port() const { return port_; }
   unsigned word_bytes() const { return word_bytes_; }
 
   // --- commands ---
@@ -136,6 +137,7 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   void notice(Notice::Kind kind, sc_time at, std::uint32_t bits = 0, NodeId node = kRootNode);
   void deliver(const Notice& n);
   void arm_timeout(sc_time from, std::uint32_t bits);
+  void fail_when_due(std::uint32_t errors, sc_time at);
   void stop_clock(sc_time from);
   void clock_runs();
   void wire_over(sc_time checked, std::uint32_t errors);
@@ -242,7 +244,10 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
 
   sc_time wire_base_, block_start_, data_end_, stopped_since_, timeout_, descriptor_wait_from_, descriptor_wait_until_,
       dma_end_;
-  std::uint32_t timeout_bits_ = 0;
+  std::uint32_t timeout_bits_ = 0;   // 0: no deadline stands
+  sc_time deadline_, timer_at_;      // the timer may be set earlier than the deadline, never later
+  bool timer_set_ = false;
+  std::uint32_t pending_errors_ = 0; // of the frame whose end is awaited
   NodeId wire_node_ = kRootNode;
 
   std::vector<std::byte> lt_stage_;

@@ -82,7 +82,6 @@ void DwmmcData::read_block_lt() {
     card_bytes_ += n;
     pump_lt(core_.align(data_end_) + core_.cycles(params_.fifo_latency));
   }
-  graph().extend(wire_node_, frame_end());
   if (read_errors() != 0) flush_lt();
   end_read_block(core_.align(frame_end()) + core_.cycles(params_.crc_check));
 }
@@ -129,7 +128,6 @@ void DwmmcData::write_block_lt() {
     out_marks_.add(fifo_.out_done, data_end_);
     pump_lt(data_end_);
   }
-  graph().extend(wire_node_, bus_.token_end(frame_end()));
   end_write_block();
 }
 

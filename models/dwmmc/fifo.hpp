@@ -55,13 +55,13 @@ class StreamMarks {
   void clear() { head_ = tail_ = 0; }
   void add(std::uint64_t position, sc_time at) {
     if (tail_ - head_ == marks_.size()) grow();
-    marks_[tail_++ % marks_.size()] = {position, at};
+    marks_[tail_++ & mask_] = {position, at};
   }
   /// The instant `position` was passed; zero for what was there from the start. It must have been passed.
   sc_time when(std::uint64_t position) {
     if (position == 0) return sc_core::SC_ZERO_TIME;
-    while (head_ != tail_ && marks_[head_ % marks_.size()].position < position) ++head_;
-    return head_ == tail_ ? sc_core::SC_ZERO_TIME : marks_[head_ % marks_.size()].at;
+    while (head_ != tail_ && marks_[head_ & mask_].position < position) ++head_;
+    return head_ == tail_ ? sc_core::SC_ZERO_TIME : marks_[head_ & mask_].at;
   }
 
  private:
@@ -72,12 +72,14 @@ class StreamMarks {
   void grow() {
     std::vector<Mark> more(std::max<std::size_t>(16, marks_.size() * 2));
     std::size_t n = 0;
-    for (std::uint64_t i = head_; i != tail_; ++i) more[n++] = marks_[i % marks_.size()];
+    for (std::uint64_t i = head_; i != tail_; ++i) more[n++] = marks_[i & mask_];
     marks_ = std::move(more);
+    mask_ = marks_.size() - 1;
     head_ = 0;
     tail_ = n;
   }
-  std::vector<Mark> marks_;
+  std::vector<Mark> marks_;  // a power of two of them
+  std::uint64_t mask_ = 0;
   std::uint64_t head_ = 0, tail_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// The DAT side of the data path: blocks as quanta. `at` style spends one event per quantum and one per frame's end; the
-// steps that compute instants are shared with `lt` style.
+// The DAT side of the data path: blocks as quanta. `at` style spends one event per quantum: with a block's last one its
+// frame's end is known, and the next block is placed. The steps that compute instants are shared with `lt` style.
 #include <algorithm>
 
 #include "models/dwmmc/data_path.hpp"
@@ -18,13 +18,11 @@ sc_time DwmmcData::frame_end() const { return data_end_ + bus_.clock().cycles(kF
 void DwmmcData::on_wire() {
   if (by_reservation()) return run_lt();
   on_wire_ = false;
-  const bool read = job_.direction == DataDir::read;
-  if (!tail_) return read ? end_read_quantum() : end_write_quantum();
-  if (read) {
-    if (end_read_block(sc_time_stamp())) start_read_block();
-  } else if (end_write_block()) {
-    start_write_block();
+  if (tail_) {
+    tail_ = false;
+    return fail(pending_errors_, sc_time_stamp());
   }
+  job_.direction == DataDir::read ? end_read_quantum() : end_write_quantum();
 }
 
 void DwmmcData::resume_wire() {
@@ -93,17 +91,14 @@ void DwmmcData::advance_read(std::uint32_t bytes, sc_time room_at) {
   graph().extend(wire_node_, data_end_);
 }
 
-/// The block's CRC and end bit have been looked at. True: another block follows.
+/// The block's CRC and end bit are looked at at `checked`. True: another block follows.
 bool DwmmcData::end_read_block(sc_time checked) {
-  tail_ = in_block_ = false;
+  in_block_ = false;
+  graph().extend(wire_node_, frame_end());
   ++counters_.blocks_read;
   ++block_;
   if (const std::uint32_t errors = read_errors()) {
-    fail(errors, checked);
-    return false;
-  }
-  if (card_stopped_) {
-    finish_stopped();
+    by_reservation() ? fail(errors, checked) : fail_when_due(errors, checked);
     return false;
   }
   if (rest_is_done()) {
@@ -152,16 +147,10 @@ void DwmmcData::end_read_quantum() {
   fifo_.push(block_data_.data() + offset_, part_);
   offset_ += part_;
   card_bytes_ += part_;
-  const sc_time now = sc_time_stamp();
-  trace_level(now);
-  if (offset_ == job_.block_bytes) {
-    graph().extend(wire_node_, frame_end());
-    const sc_time at = core_.align(frame_end()) + core_.cycles(params_.crc_check);
-    tail_ = on_wire_ = true;
-    wire_event_.notify(at > now ? at - now : sc_core::SC_ZERO_TIME);
-  }
+  trace_level(sc_time_stamp());
   job_.idmac ? pump_dma() : pio_requests();
-  if (!tail_) start_read_quantum();
+  if (offset_ < job_.block_bytes) return start_read_quantum();
+  if (end_read_block(core_.align(frame_end()) + core_.cycles(params_.crc_check))) start_read_block();
 }
 
 // --- write: host to card ---
@@ -198,16 +187,18 @@ void DwmmcData::advance_write(std::uint32_t bytes, sc_time have) {
   graph().extend(wire_node_, data_end_);
 }
 
-/// The block's CRC status has come. True: another block follows.
+/// The block's CRC status and busy. True: another block follows.
 bool DwmmcData::end_write_block() {
   const sc_time token = bus_.token_end(frame_end());
+  graph().extend(wire_node_, token);
   const WriteEffect effect =
       bus_.send(static_cast<std::uint32_t>(block_), block_data_, block_start_, frame_end(), graph(), wire_node_);
   ++counters_.blocks_written;
   ++block_;
-  tail_ = in_block_ = false;
+  in_block_ = false;
   if (effect.status != CrcStatus::accepted) {
-    fail(effect.status == CrcStatus::none ? kIntEndBit : kIntDataCrc, token);
+    const std::uint32_t errors = effect.status == CrcStatus::none ? kIntEndBit : kIntDataCrc;
+    by_reservation() ? fail(errors, token) : fail_when_due(errors, token);
     return false;
   }
   const sc_time free = std::max(token, effect.busy_until);
@@ -255,16 +246,10 @@ void DwmmcData::end_write_quantum() {
   card_bytes_ += part_;
   fifo_.out_done += part_;
   out_marks_.add(fifo_.out_done, data_end_);
-  const sc_time now = sc_time_stamp();
-  trace_level(now);
-  if (offset_ == job_.block_bytes) {
-    const sc_time token = bus_.token_end(frame_end());
-    graph().extend(wire_node_, token);
-    tail_ = on_wire_ = true;
-    wire_event_.notify(token > now ? token - now : sc_core::SC_ZERO_TIME);
-  }
+  trace_level(sc_time_stamp());
   job_.idmac ? pump_dma() : pio_requests();
-  if (!tail_) start_write_quantum();
+  if (offset_ < job_.block_bytes) return start_write_quantum();
+  if (end_write_block()) start_write_block();
 }
 
 }  // namespace vp
