@@ -35,6 +35,7 @@ Bridge::Bridge(sc_core::sc_module_name module, Context& ctx, const PciIdentity& 
               [this](std::vector<SharedRegion>& regions) {
                 for (SharedRegion& r : regions) memory_.back_with({r.guest_address, r.bytes}, r.fd.get(), r.file_offset);
               }),
+      watch_(ctx.spans, identity.queue_at, device_.memory()),
       state_signal_(ctx.trace.add_state(std::string(name()) + ".state", "run")),
       irq_signal_(ctx.trace.add_vector(std::string(name()) + ".irq", 1)) {
   device_.set_limit(static_cast<unsigned>(params_.silence_limit_s));
@@ -143,11 +144,13 @@ void Bridge::perform(PciAccess& access) {
       continue;
     }
     ++(access.is_write ? counters_.mmio_writes : counters_.mmio_reads);
-    if (access.is_write)
-      transport(tlm::TLM_WRITE_COMMAND, host_base_ + at, piece.bytes, access.value(piece));
-    else
+    if (!access.is_write) {
       access.set_value(piece, transport(tlm::TLM_READ_COMMAND, host_base_ + at, piece.bytes, 0));
-    if (access.is_write) due_ = due_ || level_;
+      continue;
+    }
+    watch_.write(at, piece.bytes, access.value(piece), sc_time_stamp());
+    transport(tlm::TLM_WRITE_COMMAND, host_base_ + at, piece.bytes, access.value(piece));
+    due_ = due_ || level_;
   }
 }
 
@@ -170,6 +173,7 @@ std::uint64_t Bridge::transport(tlm::tlm_command command, std::uint64_t address,
   socket->b_transport(payload_, path);
   if (path != sc_core::SC_ZERO_TIME) sc_core::wait(path);
   counters_.mmio_time += sc_time_stamp() - start;
+  ctx_.spans.cpu_mmio(sc_time_stamp());
   if (payload_.is_response_error()) {
     ctx_.finding("guest.bus_error", name(), {address},
                  fmt::format("the guest's access of {} bytes at 0x{:x} was answered with {}", bytes, address,
@@ -199,6 +203,7 @@ bool Bridge::deliver_interrupt() {
   queue.push(*chain, encode_interrupt(*chain));
   due_ = false;
   ++counters_.interrupts;
+  ctx_.spans.irq_taken(sc_time_stamp());
   call(kInterruptQueue);
   return true;
 }

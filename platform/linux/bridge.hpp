@@ -24,6 +24,7 @@
 #include "platform/linux/calendar.hpp"
 #include "platform/linux/pci_config.hpp"
 #include "platform/linux/pcidev.hpp"
+#include "platform/linux/request_watch.hpp"
 #include "platform/linux/vhost_user.hpp"
 
 namespace vp::guest {
@@ -90,6 +91,7 @@ class Bridge : public sc_core::sc_module, public IrqSink {
   PciConfig config_;
   Calendar calendar_;
   VhostUser device_;
+  RequestWatch watch_;
   const Listener* device_listener_ = nullptr;
   const Listener* calendar_listener_ = nullptr;
   Stream device_stream_, calendar_stream_;

@@ -6,6 +6,9 @@ namespace vp::guest {
 namespace {
 
 constexpr std::uint64_t kHost = memory_map::kHost;
+// What dw_mmc-pci tells the driver of its board: no register does.
+constexpr double kDwMmcClockHz = 33e6;
+constexpr std::uint64_t kDwMmcFifoDepth = 32;  // words
 constexpr std::uint64_t kCardIsEmmc = 1;  // EMMC_CTRL, strapped where the host is made for an eMMC
 
 }  // namespace
@@ -19,6 +22,11 @@ void GuestParams::declare(ParamRegistry& r, const std::string& at) {
 }
 
 PciIdentity choose_identity(const GuestParams& guest, const PlatformConfig& config, bool queue) {
+  if (config.host == "dwmmc") {
+    if (queue) throw InputError("emmc-vp linux: --queue=cqe: a DW-MMC host has no queue engine: use --queue=none");
+    if (guest.identity != "auto") throw InputError("emmc-vp linux: guest.identity is for SDHCI hosts: leave it out");
+    return dw_mmc();
+  }
   if (queue && !config.cqe_present)
     throw InputError("emmc-vp linux: --queue=cqe: this host has no queue engine (cqhci.present): use --queue=none");
   if (queue && guest.identity == "generic")
@@ -31,6 +39,11 @@ PciIdentity choose_identity(const GuestParams& guest, const PlatformConfig& conf
 
 void fit_to_identity(PlatformConfig& config, const PciIdentity& identity) {
   if (identity.name == "generic") return;
+  if (identity.name == "dw_mmc") {
+    config.dwmmc.ciu_clock_hz = kDwMmcClockHz;
+    config.dwmmc.fifo_depth = kDwMmcFifoDepth;
+    return;
+  }
   config.sdhci.vendor2_pointer = kCqhciOffset;
   if (identity.name == "gl9763e") config.sdhci.emmc_ctrl_reset |= kCardIsEmmc;
   if (identity.name == "intel") config.cqhci.short_transfer_descriptors = true;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "platform/explain.hpp"
 #include "platform/json_text.hpp"
 
 namespace vp::guest {
@@ -31,9 +30,10 @@ std::vector<CounterRow> guest_counters(const GuestPlatform& p) {
 }
 
 std::string guest_report(const Options& options, const LoadedPreset& preset, const GuestPlatform& platform,
-                         const PciIdentity& identity, const Context& context) {
+                         const PciIdentity& identity, const Context& context, const Explain& explain) {
   const std::uint64_t ns = sc_core::sc_time_stamp().value() / 1000;
-  const std::vector<CounterRow> rows = guest_counters(platform);
+  ExplainRows rows{{}, {}, guest_counters(platform)};
+  platform.host->stalls(rows.stalls, platform.axi_clock.period().value());
   if (options.output_format == OutputFormat::json) {
     Json out;
     out["platform"] = preset.name;
@@ -41,14 +41,13 @@ std::string guest_report(const Options& options, const LoadedPreset& preset, con
     out["identity"] = identity.name;
     out["timing"] = options.timing == TimingStyle::at ? "at" : "lt";
     out["simulated_ns"] = ns;
-    for (const CounterRow& row : rows) out["counters"][row.name] = row.value;
-    for (const Finding& f : context.findings.kept())
-      out["findings"].push_back({{"rule", f.rule}, {"time_ns", f.time.value() / 1000}, {"path", f.path}, {"text", f.text}});
+    out["requests"] = explain.all().requests;
+    out.update(explain_json(explain, rows, context.findings));
     return json_text(out);
   }
-  std::string text = fmt::format("guest on {} ({}), {} ns simulated\n", preset.name, identity.name, ns);
-  for (const CounterRow& row : rows) text += fmt::format("  {:<32} {}\n", row.name, row.value);
-  return text + findings_text(context.findings);
+  return fmt::format("guest on {} ({}), {} ns simulated, {} requests that reached the hardware\n", preset.name, identity.name,
+                     ns, explain.all().requests) +
+         explain_text(explain, rows, context.findings);
 }
 
 }  // namespace vp::guest

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "platform/config.hpp"
+#include "platform/explain.hpp"
 #include "platform/linux/guest_platform.hpp"
 #include "platform/options.hpp"
 #include "platform/session.hpp"
@@ -13,6 +14,6 @@ namespace vp::guest {
 
 std::vector<CounterRow> guest_counters(const GuestPlatform& platform);
 std::string guest_report(const Options& options, const LoadedPreset& preset, const GuestPlatform& platform,
-                         const PciIdentity& identity, const Context& context);
+                         const PciIdentity& identity, const Context& context, const Explain& explain);
 
 }  // namespace vp::guest

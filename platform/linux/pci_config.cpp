@@ -13,7 +13,7 @@ constexpr std::uint32_t kRegisterBytes = 0x1000;
 }  // namespace
 
 PciIdentity sdhci_generic() {
-  return {"generic", 0x1b36, 0x0007, kSdhciClass, 0, kRegisterBytes, "sdhci-pci", {}};
+  return {"generic", 0x1b36, 0x0007, kSdhciClass, 0, kRegisterBytes, "sdhci-pci", 0, {}};
 }
 
 PciIdentity sdhci_gl9763e(bool queue) {
@@ -22,7 +22,7 @@ PciIdentity sdhci_gl9763e(bool queue) {
   constexpr std::uint32_t kVhs = 0x884, kMb = 0x888, kCfg = 0x8A0, kCfg2 = 0x8A4, kScr = 0x8E0, kClockDelay = 0x934,
                           kMmcControl = 0x960;
   constexpr std::uint32_t kMbQueueOff = 1 << 19, kMbQueueLicensed = 1 << 7, kAll = 0xFFFF'FFFF;
-  return {"gl9763e", 0x17a0, 0xe763, kSdhciClass, 0, kRegisterBytes, "sdhci-pci",
+  return {"gl9763e", 0x17a0, 0xe763, kSdhciClass, 0, kRegisterBytes, "sdhci-pci", queue ? kCqhciOffset : 0,
           {{kMb, kMbQueueLicensed | (queue ? 0 : kMbQueueOff), 0},
            {kVhs, 0, kAll},
            {kCfg, 0, kAll},
@@ -32,8 +32,13 @@ PciIdentity sdhci_gl9763e(bool queue) {
            {kMmcControl, 0, kAll}}};
 }
 
-PciIdentity sdhci_intel() { return {"intel", 0x8086, 0x4dc4, kSdhciClass, 0, kRegisterBytes, "sdhci-pci", {}}; }
-PciIdentity dw_mmc() { return {"dw_mmc", 0x0700, 0x1107, kOtherSystemClass, 2, kRegisterBytes, "dw_mmc-pci", {}}; }
+PciIdentity sdhci_intel() {
+  return {"intel", 0x8086, 0x4dc4, kSdhciClass, 0, kRegisterBytes, "sdhci-pci", kCqhciOffset, {}};
+}
+
+PciIdentity dw_mmc() {
+  return {"dw_mmc", 0x0700, 0x1107, kOtherSystemClass, 2, kRegisterBytes, "dw_mmc-pci", 0, {}};
+}
 
 PciConfig::PciConfig(const PciIdentity& identity)
     : bar_at_(PCI_BASE_ADDRESS_0 + 4 * identity.bar) {

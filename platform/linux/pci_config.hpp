@@ -23,6 +23,7 @@ struct PciIdentity {
   unsigned bar = 0;              ///< number of the BAR with the registers
   std::uint32_t bar_bytes = 0;   ///< a power of two, at least 16
   std::string driver;            ///< module the guest loads
+  std::uint32_t queue_at = 0;    ///< offset of the queue engine the driver uses; 0: none
   std::vector<Register> registers;
 };
 
@@ -35,6 +36,7 @@ PciIdentity sdhci_gl9763e(bool queue);
 /// The same driver's entry for a host of version 3 with CQHCI at BAR 0 + 0x200 and 12-byte transfer descriptors (Intel
 /// Jasper Lake eMMC). Its HS400 is set up by registers of its own, which the model lacks: HS200 is its best.
 PciIdentity sdhci_intel();
+/// Where both of them expect the queue engine.
 inline constexpr std::uint32_t kCqhciOffset = 0x200;
 /// dw_mmc-pci: registers in BAR 2.
 PciIdentity dw_mmc();

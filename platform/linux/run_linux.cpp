@@ -81,6 +81,9 @@ int run_linux(const Options& options, const ConfigSource& source, Streams stream
   if (options.image && std::filesystem::exists(*options.image)) platform.emmc.user_medium().load_image(*options.image);
   if (options.vcd) context.trace.open(*options.vcd);
 
+  Explain explain;
+  context.spans.on_request_done([&](const RequestRecord& r) { explain.add(r); });
+
   const RunFolder folder;
   const Listener device(folder.file("device.sock")), calendar(folder.file("calendar.sock"));
   platform.bridge.listen(device, calendar);
@@ -91,7 +94,7 @@ int run_linux(const Options& options, const ConfigSource& source, Streams stream
   context.trace.close(sc_core::sc_time_stamp());
   if (options.image) platform.emmc.user_medium().save_image(*options.image);
   const int status = status_of(context, platform, process.command_status(), streams.err);
-  const std::string report = guest_report(options, preset, platform, identity, context);
+  const std::string report = guest_report(options, preset, platform, identity, context, explain);
   if (options.output)
     write_whole_file(*options.output, report, "emmc-vp: --output");
   else if (options.explain || !context.findings.empty())
