@@ -17,12 +17,14 @@ std::uint64_t now_ns() { return sc_time_stamp().value() / kPsPerNs; }
 }  // namespace
 
 void BridgeParams::declare(ParamRegistry& r, const std::string& at) {
-  r.add(at + ".simulated_limit_s", simulated_limit_s, "s", 0.001, 1e6, "simulated time after which a run is given up");
-  r.add(at + ".silence_limit_s", silence_limit_s, "s", 1, 86400, "wall clock a guest may compute without a word");
+  r.add(at + ".simulated_limit_s", simulated_limit_s, "s", 0.001, 1e6,
+        "simulated time after which a run is given up");
+  r.add(at + ".silence_limit_s", silence_limit_s, "s", 1, 86400,
+        "wall clock a guest may compute without a word");
 }
 
-Bridge::Bridge(sc_core::sc_module_name module, Context& ctx, const PciIdentity& identity, std::uint64_t host_base,
-               HostMemory& memory, const BridgeParams& params)
+Bridge::Bridge(sc_core::sc_module_name module, Context& ctx, const PciIdentity& identity,
+               std::uint64_t host_base, HostMemory& memory, const BridgeParams& params)
     : sc_module(module),
       socket("socket"),
       ctx_(ctx),
@@ -33,7 +35,8 @@ Bridge::Bridge(sc_core::sc_module_name module, Context& ctx, const PciIdentity& 
       config_(identity),
       device_([this](std::uint64_t at, std::uint64_t bytes) { return memory_.ptr(at, bytes); },
               [this](std::vector<SharedRegion>& regions) {
-                for (SharedRegion& r : regions) memory_.back_with({r.guest_address, r.bytes}, r.fd.get(), r.file_offset);
+                for (SharedRegion& r : regions)
+                  memory_.back_with({r.guest_address, r.bytes}, r.fd.get(), r.file_offset);
               }),
       watch_(ctx.spans, identity.queue_at, device_.memory()),
       state_signal_(ctx.trace.add_state(std::string(name()) + ".state", "run")),
@@ -105,7 +108,8 @@ void Bridge::guest_waits() {
     if (at <= now_ns()) break;
     if (at == Calendar::kNever) {
       if (!sc_core::sc_pending_activity())
-        throw Silence("the guest waits for an interrupt, and the hardware has nothing left to do: " + where());
+        throw Silence("the guest waits for an interrupt, and the hardware has nothing left to do: " +
+                      where());
       sc_core::wait(line_event_);
     } else {
       sc_core::wait(from_ps(at * kPsPerNs - sc_time_stamp().value()), line_event_);
@@ -267,17 +271,18 @@ std::uint64_t Bridge::next_event_ns() const {
 
 void Bridge::check_limit() const {
   if (static_cast<double>(now_ns()) > params_.simulated_limit_s * 1e9)
-    throw Silence(fmt::format("the guest has not ended within {} s of simulated time: {}", params_.simulated_limit_s,
-                              where()));
+    throw Silence(fmt::format("the guest has not ended within {} s of simulated time: {}",
+                              params_.simulated_limit_s, where()));
 }
 
 std::string Bridge::where() const {
   const std::uint64_t at = calendar_.requested();
-  return fmt::format("its clock is at {} ns, the hardware's at {} ns; it waits for {}; the interrupt line is {}; {}",
-                     calendar_.guest_now(), now_ns(),
-                     at == Calendar::kNever ? "an interrupt only" : fmt::format("an interrupt or its timer at {} ns", at),
-                     level_ ? "high" : "low",
-                     sc_core::sc_pending_activity() ? "hardware has events pending" : "hardware has nothing to do");
+  return fmt::format(
+      "its clock is at {} ns, the hardware's at {} ns; it waits for {}; the interrupt line is {}; {}",
+      calendar_.guest_now(), now_ns(),
+      at == Calendar::kNever ? "an interrupt only" : fmt::format("an interrupt or its timer at {} ns", at),
+      level_ ? "high" : "low",
+      sc_core::sc_pending_activity() ? "hardware has events pending" : "hardware has nothing to do");
 }
 
 }  // namespace vp::guest

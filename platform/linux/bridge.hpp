@@ -30,8 +30,8 @@
 namespace vp::guest {
 
 struct BridgeParams {
-  double simulated_limit_s = 900;         ///< the run ends with an error when the guest has not ended by then
-  std::uint64_t silence_limit_s = 300;    ///< wall clock: the guest computes without a word
+  double simulated_limit_s = 900;       ///< the run ends with an error when the guest has not ended by then
+  std::uint64_t silence_limit_s = 300;  ///< wall clock: the guest computes without a word
   void declare(ParamRegistry& r, const std::string& at);
 };
 
@@ -68,7 +68,8 @@ class Bridge : public sc_core::sc_module, public IrqSink {
   // register accesses
   void serve_accesses();
   void perform(PciAccess& access);
-  std::uint64_t transport(tlm::tlm_command command, std::uint64_t address, std::uint32_t bytes, std::uint64_t value);
+  std::uint64_t transport(tlm::tlm_command command, std::uint64_t address, std::uint32_t bytes,
+                          std::uint64_t value);
   // interrupts
   bool interrupt_due() const { return level_ && due_ && !config_.interrupt_disabled(); }
   bool deliver_interrupt();

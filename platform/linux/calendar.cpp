@@ -14,8 +14,8 @@ std::uint64_t Calendar::tell(std::uint64_t now) {
   return guest_now_;
 }
 
-um_timetravel_msg Calendar::handle(const um_timetravel_msg& message, const std::function<std::uint64_t()>& now,
-                                   const Advance& advance) {
+um_timetravel_msg Calendar::handle(const um_timetravel_msg& message,
+                                   const std::function<std::uint64_t()>& now, const Advance& advance) {
   um_timetravel_msg ack{.op = UM_TIMETRAVEL_ACK, .seq = message.seq, .time = 0};
   switch (message.op) {
     case UM_TIMETRAVEL_START:
@@ -41,7 +41,8 @@ um_timetravel_msg Calendar::handle(const um_timetravel_msg& message, const std::
       ack.time = kStartOfDay;
       break;
     default:
-      throw ProtocolError(fmt::format("time travel: a guest does not send operation {}", std::uint32_t{message.op}));
+      throw ProtocolError(
+          fmt::format("time travel: a guest does not send operation {}", std::uint32_t{message.op}));
   }
   return ack;
 }

@@ -9,7 +9,7 @@ constexpr std::uint64_t kHost = memory_map::kHost;
 // What dw_mmc-pci tells the driver of its board: no register does.
 constexpr double kDwMmcClockHz = 33e6;
 constexpr std::uint64_t kDwMmcFifoDepth = 32;  // words
-constexpr std::uint64_t kCardIsEmmc = 1;  // EMMC_CTRL, strapped where the host is made for an eMMC
+constexpr std::uint64_t kCardIsEmmc = 1;       // EMMC_CTRL, strapped where the host is made for an eMMC
 
 }  // namespace
 
@@ -23,17 +23,23 @@ void GuestParams::declare(ParamRegistry& r, const std::string& at) {
 
 PciIdentity choose_identity(const GuestParams& guest, const PlatformConfig& config, bool queue) {
   if (config.host == "dwmmc") {
-    if (queue) throw InputError("emmc-vp linux: --queue=cqe: a DW-MMC host has no queue engine: use --queue=none");
-    if (guest.identity != "auto") throw InputError("emmc-vp linux: guest.identity is for SDHCI hosts: leave it out");
+    if (queue)
+      throw InputError("emmc-vp linux: --queue=cqe: a DW-MMC host has no queue engine: use --queue=none");
+    if (guest.identity != "auto")
+      throw InputError("emmc-vp linux: guest.identity is for SDHCI hosts: leave it out");
     return dw_mmc();
   }
   if (queue && !config.cqe_present)
-    throw InputError("emmc-vp linux: --queue=cqe: this host has no queue engine (cqhci.present): use --queue=none");
+    throw InputError(
+        "emmc-vp linux: --queue=cqe: this host has no queue engine (cqhci.present): use --queue=none");
   if (queue && guest.identity == "generic")
-    throw InputError("emmc-vp linux: guest.identity=generic: its driver knows no queue engine: use --queue=none");
+    throw InputError(
+        "emmc-vp linux: guest.identity=generic: its driver knows no queue engine: use --queue=none");
   if (guest.identity == "generic") return sdhci_generic();
   if (guest.identity != "intel") return sdhci_gl9763e(queue);
-  if (!queue) throw InputError("emmc-vp linux: guest.identity=intel: its driver always uses the queue: use --queue=cqe");
+  if (!queue)
+    throw InputError(
+        "emmc-vp linux: guest.identity=intel: its driver always uses the queue: use --queue=cqe");
   return sdhci_intel();
 }
 

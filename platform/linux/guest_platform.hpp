@@ -15,7 +15,7 @@ namespace vp::guest {
 struct GuestParams {
   std::string identity = "auto";  ///< the PCI function the guest sees
   std::uint64_t memory_bytes = 192 << 20;
-  std::string console;            ///< file for the kernel's log; empty: stderr
+  std::string console;  ///< file for the kernel's log; empty: stderr
   BridgeParams bridge;
   void declare(ParamRegistry& r, const std::string& at);
 };
@@ -28,8 +28,8 @@ void fit_to_identity(PlatformConfig& config, const PciIdentity& identity);
 
 class GuestPlatform : public sc_core::sc_module {
  public:
-  GuestPlatform(sc_core::sc_module_name name, Context& ctx, const PlatformConfig& config, const GuestParams& guest,
-                const PciIdentity& identity);
+  GuestPlatform(sc_core::sc_module_name name, Context& ctx, const PlatformConfig& config,
+                const GuestParams& guest, const PciIdentity& identity);
 
   ClockDomain axi_clock;
   AxiInterconnect interconnect;

@@ -26,16 +26,12 @@ namespace {
 constexpr const char* kMemoryFolder = "/dev/shm";
 
 std::vector<std::string> arguments_of(const RunFolder& folder, const GuestCommand& c) {
-  return {c.kernel + "/linux",
-          fmt::format("mem={}K", c.memory_bytes / 1024),
-          "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro",
-          "init=" + folder.file("init"),
-          "stderr=1", "console=stderr0",  // the kernel's log goes to stderr
-          "con0=null,fd:1", "con=null",
-          "umid=guest", "uml_dir=" + folder.path() + "/",
+  return {c.kernel + "/linux", fmt::format("mem={}K", c.memory_bytes / 1024), "root=/dev/root",
+          "rootfstype=hostfs", "rootflags=/", "ro", "init=" + folder.file("init"), "stderr=1",
+          "console=stderr0",  // the kernel's log goes to stderr
+          "con0=null,fd:1", "con=null", "umid=guest", "uml_dir=" + folder.path() + "/",
           fmt::format("virtio_uml.device={}:{}", folder.file("device.sock"), c.virtio_id),
-          "time-travel=ext:" + folder.file("calendar.sock"),
-          "panic=-1", "oops=panic",
+          "time-travel=ext:" + folder.file("calendar.sock"), "panic=-1", "oops=panic",
           // Unknown words become the environment of init.
           "VP_RUN=" + folder.path(), "VP_KERNEL=" + c.kernel, "VP_DRIVER=" + c.driver};
 }
@@ -73,7 +69,8 @@ RunFolder::RunFolder() {
   const char* const base = std::getenv("TMPDIR");
   std::string pattern = std::string(base && *base ? base : "/tmp") + "/emmc-vp-XXXXXX";
   if (!::mkdtemp(pattern.data()))
-    throw InputError(fmt::format("emmc-vp linux: no folder can be made in {}: set TMPDIR", base && *base ? base : "/tmp"));
+    throw InputError(
+        fmt::format("emmc-vp linux: no folder can be made in {}: set TMPDIR", base && *base ? base : "/tmp"));
   path_ = pattern;
 }
 
@@ -85,19 +82,22 @@ RunFolder::~RunFolder() {
 GuestProcess::GuestProcess(const RunFolder& folder, const GuestCommand& command)
     : folder_(folder), arguments_(arguments_of(folder, command)) {
   if (::access(arguments_.front().c_str(), X_OK) != 0)
-    throw InputError(fmt::format("emmc-vp linux: --kernel={}: no kernel there: scripts/linux.sh builds one", command.kernel));
+    throw InputError(fmt::format("emmc-vp linux: --kernel={}: no kernel there: scripts/linux.sh builds one",
+                                 command.kernel));
   write_whole_file(folder.file("init"), command.init, "emmc-vp linux");
   std::filesystem::permissions(folder.file("init"), std::filesystem::perms::owner_all);
   std::string script;
   for (const std::string& word : command.words) script.append(shell_word(word)).append(1, ' ');
   // One word is a shell command line, several are a command and its arguments.
-  write_whole_file(folder.file("command"), fmt::format("{}\n", command.words.size() == 1 ? command.words.front() : script),
+  write_whole_file(folder.file("command"),
+                   fmt::format("{}\n", command.words.size() == 1 ? command.words.front() : script),
                    "emmc-vp linux");
   int log = -1;
   if (!command.console.empty()) {
     log = ::open(command.console.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (log < 0)
-      throw InputError(fmt::format("emmc-vp linux: guest.console={}: {}", command.console, std::strerror(errno)));
+      throw InputError(
+          fmt::format("emmc-vp linux: guest.console={}: {}", command.console, std::strerror(errno)));
   }
   pid_ = ::fork();
   if (pid_ == 0) become_guest(arguments_, log);

@@ -11,13 +11,13 @@
 namespace vp::guest {
 
 struct GuestCommand {
-  std::string kernel;                 ///< folder with `linux` and its modules, absolute
-  std::string init;                   ///< text of the guest's first program
+  std::string kernel;  ///< folder with `linux` and its modules, absolute
+  std::string init;    ///< text of the guest's first program
   std::uint64_t memory_bytes = 0;
-  unsigned virtio_id = 1234;          ///< CONFIG_UML_PCI_OVER_VIRTIO_DEVICE_ID of guest/kernel.config
-  std::string driver;                 ///< module of the host controller's driver
-  std::string console;                ///< file for the kernel's log; empty: stderr
-  std::vector<std::string> words;     ///< what runs in the guest
+  unsigned virtio_id = 1234;       ///< CONFIG_UML_PCI_OVER_VIRTIO_DEVICE_ID of guest/kernel.config
+  std::string driver;              ///< module of the host controller's driver
+  std::string console;             ///< file for the kernel's log; empty: stderr
+  std::vector<std::string> words;  ///< what runs in the guest
 };
 
 /// A folder of the run's own, removed at the end: sockets, the command, its exit status.

@@ -45,8 +45,8 @@ std::string guest_report(const Options& options, const LoadedPreset& preset, con
     out.update(explain_json(explain, rows, context.findings));
     return json_text(out);
   }
-  return fmt::format("guest on {} ({}), {} ns simulated, {} requests that reached the hardware\n", preset.name, identity.name,
-                     ns, explain.all().requests) +
+  return fmt::format("guest on {} ({}), {} ns simulated, {} requests that reached the hardware\n",
+                     preset.name, identity.name, ns, explain.all().requests) +
          explain_text(explain, rows, context.findings);
 }
 

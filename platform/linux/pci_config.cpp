@@ -19,10 +19,17 @@ PciIdentity sdhci_generic() {
 PciIdentity sdhci_gl9763e(bool queue) {
   // Names and meaning as in the guest's driver: the strap register MB tells whether queueing was licensed and not
   // switched off; the others tune the PCIe side and are storage here.
-  constexpr std::uint32_t kVhs = 0x884, kMb = 0x888, kCfg = 0x8A0, kCfg2 = 0x8A4, kScr = 0x8E0, kClockDelay = 0x934,
-                          kMmcControl = 0x960;
+  constexpr std::uint32_t kVhs = 0x884, kMb = 0x888, kCfg = 0x8A0, kCfg2 = 0x8A4, kScr = 0x8E0,
+                          kClockDelay = 0x934, kMmcControl = 0x960;
   constexpr std::uint32_t kMbQueueOff = 1 << 19, kMbQueueLicensed = 1 << 7, kAll = 0xFFFF'FFFF;
-  return {"gl9763e", 0x17a0, 0xe763, kSdhciClass, 0, kRegisterBytes, "sdhci-pci", queue ? kCqhciOffset : 0,
+  return {"gl9763e",
+          0x17a0,
+          0xe763,
+          kSdhciClass,
+          0,
+          kRegisterBytes,
+          "sdhci-pci",
+          queue ? kCqhciOffset : 0,
           {{kMb, kMbQueueLicensed | (queue ? 0 : kMbQueueOff), 0},
            {kVhs, 0, kAll},
            {kCfg, 0, kAll},
@@ -40,8 +47,7 @@ PciIdentity dw_mmc() {
   return {"dw_mmc", 0x0700, 0x1107, kOtherSystemClass, 2, kRegisterBytes, "dw_mmc-pci", 0, {}};
 }
 
-PciConfig::PciConfig(const PciIdentity& identity)
-    : bar_at_(PCI_BASE_ADDRESS_0 + 4 * identity.bar) {
+PciConfig::PciConfig(const PciIdentity& identity) : bar_at_(PCI_BASE_ADDRESS_0 + 4 * identity.bar) {
   set(PCI_VENDOR_ID, 2, identity.vendor);
   set(PCI_DEVICE_ID, 2, identity.device);
   set(PCI_CLASS_REVISION, 4, identity.class_code << 8 | 0x01);
@@ -49,8 +55,9 @@ PciConfig::PciConfig(const PciIdentity& identity)
   set(PCI_SUBSYSTEM_ID, 2, identity.device);
   set(PCI_INTERRUPT_PIN, 1, 1);  // INTA
   set(kSlotInformation, 1, 0);
-  writable(PCI_COMMAND, 2, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_PARITY | PCI_COMMAND_SERR |
-                               PCI_COMMAND_INTX_DISABLE);
+  writable(PCI_COMMAND, 2,
+           PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_PARITY | PCI_COMMAND_SERR |
+               PCI_COMMAND_INTX_DISABLE);
   writable(PCI_CACHE_LINE_SIZE, 1, 0xFF);
   writable(PCI_LATENCY_TIMER, 1, 0xFF);
   writable(PCI_INTERRUPT_LINE, 1, 0xFF);

@@ -49,7 +49,8 @@ std::uint64_t PciAccess::value(const Piece& piece) const {
 }
 
 void PciAccess::set_value(const Piece& piece, std::uint64_t v) {
-  for (std::uint32_t i = 0; i < piece.bytes; ++i) data[piece.at + i] = static_cast<std::uint8_t>(v >> (8 * i));
+  for (std::uint32_t i = 0; i < piece.bytes; ++i)
+    data[piece.at + i] = static_cast<std::uint8_t>(v >> (8 * i));
 }
 
 PciAccess decode_access(const Virtqueue::Chain& chain) {
@@ -59,7 +60,8 @@ PciAccess decode_access(const Virtqueue::Chain& chain) {
     throw ProtocolError(fmt::format("PCI over virtio: a message of {} bytes", bytes.size()));
   std::memcpy(&message, bytes.data(), sizeof message);
   const std::uint32_t size = message.size;
-  if (size == 0 || size > kMostBytes) throw ProtocolError(fmt::format("PCI over virtio: an access of {} bytes", size));
+  if (size == 0 || size > kMostBytes)
+    throw ProtocolError(fmt::format("PCI over virtio: an access of {} bytes", size));
   PciAccess access;
   access.bar = message.bar;
   access.address = message.addr;
@@ -73,7 +75,8 @@ PciAccess decode_access(const Virtqueue::Chain& chain) {
       break;
     case VIRTIO_PCIDEV_OP_CFG_WRITE:
     case VIRTIO_PCIDEV_OP_MMIO_WRITE:
-      if (payload < size) throw ProtocolError(fmt::format("PCI over virtio: {} bytes of {} are there", payload, size));
+      if (payload < size)
+        throw ProtocolError(fmt::format("PCI over virtio: {} bytes of {} are there", payload, size));
       access.data.assign(data, data + size);
       break;
     case VIRTIO_PCIDEV_OP_MMIO_MEMSET:
@@ -81,9 +84,11 @@ PciAccess decode_access(const Virtqueue::Chain& chain) {
       access.data.assign(size, data[0]);
       break;
     default:
-      throw ProtocolError(fmt::format("PCI over virtio: a guest does not send operation {}", unsigned{message.op}));
+      throw ProtocolError(
+          fmt::format("PCI over virtio: a guest does not send operation {}", unsigned{message.op}));
   }
-  const bool configuration = message.op == VIRTIO_PCIDEV_OP_CFG_READ || message.op == VIRTIO_PCIDEV_OP_CFG_WRITE;
+  const bool configuration =
+      message.op == VIRTIO_PCIDEV_OP_CFG_READ || message.op == VIRTIO_PCIDEV_OP_CFG_WRITE;
   access.space = configuration ? PciAccess::Space::configuration : PciAccess::Space::bar;
   return access;
 }

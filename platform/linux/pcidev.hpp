@@ -19,8 +19,8 @@ struct PciAccess {
   enum class Space : std::uint8_t { configuration, bar } space = Space::configuration;
   bool is_write = false;
   unsigned bar = 0;
-  std::uint64_t address = 0;           ///< offset in the space
-  std::vector<std::uint8_t> data;      ///< written bytes, or room for what is read
+  std::uint64_t address = 0;       ///< offset in the space
+  std::vector<std::uint8_t> data;  ///< written bytes, or room for what is read
 
   /// Pieces of 1, 2, 4 or 8 bytes, each aligned to its own size, in rising order: what goes over the bus.
   struct Piece {

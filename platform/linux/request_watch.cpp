@@ -20,13 +20,16 @@ constexpr std::uint32_t kQueueEnable = 1, kTask128 = 1U << 8;
 bool moves_data(unsigned index) { return index == 17 || index == 18 || index == 24 || index == 25; }
 
 /// Whether a write of `bytes` at `offset` covers the byte at `at`.
-bool covers(std::uint64_t offset, std::uint32_t bytes, std::uint64_t at) { return at >= offset && at < offset + bytes; }
+bool covers(std::uint64_t offset, std::uint32_t bytes, std::uint64_t at) {
+  return at >= offset && at < offset + bytes;
+}
 
 /// The 32 bits at `at` of a write; bytes that were not written are 0.
 std::uint32_t part(std::uint64_t offset, std::uint32_t bytes, std::uint64_t value, std::uint64_t at) {
   std::uint32_t v = 0;
   for (unsigned i = 0; i < 4; ++i)
-    if (covers(offset, bytes, at + i)) v |= static_cast<std::uint32_t>(value >> (8 * (at + i - offset)) & 0xFF) << (8 * i);
+    if (covers(offset, bytes, at + i))
+      v |= static_cast<std::uint32_t>(value >> (8 * (at + i - offset)) & 0xFF) << (8 * i);
   return v;
 }
 
@@ -42,11 +45,13 @@ void RequestWatch::write(std::uint64_t offset, std::uint32_t bytes, std::uint64_
   for (std::uint32_t i = 0; i < bytes && offset + i < written_.size(); ++i)
     written_[offset + i] = static_cast<std::uint8_t>(value >> (8 * i));
   if (covers(offset, bytes, kCommand + 1)) command(static_cast<std::uint16_t>(shadow(kCommand, 2)), now);
-  if (part(offset, bytes, value, kNormalStatus) & (kTransferComplete | kErrors)) end(SpanRecorder::kLegacyTag, now);
+  if (part(offset, bytes, value, kNormalStatus) & (kTransferComplete | kErrors))
+    end(SpanRecorder::kLegacyTag, now);
   if (queue_at_ == 0) return;
   if (const std::uint32_t tags = part(offset, bytes, value, queue_at_ + kDoorbell)) doorbell(tags, now);
   const std::uint32_t done = part(offset, bytes, value, queue_at_ + kNotification);
-  const bool off = covers(offset, bytes, queue_at_ + kConfiguration) && !(shadow(queue_at_ + kConfiguration, 4) & kQueueEnable);
+  const bool off = covers(offset, bytes, queue_at_ + kConfiguration) &&
+                   !(shadow(queue_at_ + kConfiguration, 4) & kQueueEnable);
   for (unsigned tag = 0; tag < SpanRecorder::kLegacyTag; ++tag)
     if (off || (done >> tag & 1)) end(tag, now);
 }
@@ -62,7 +67,8 @@ void RequestWatch::command(std::uint16_t command, sc_time now) {
 
 /// The first half of a task descriptor (JESD84-B51 annex B): flags, block count, block address.
 std::uint64_t RequestWatch::task_word(unsigned tag) const {
-  const bool wide = shadow(queue_at_ + kConfiguration, 4) & kTask128;  // the guest then makes links of 128 bits too
+  const bool wide =
+      shadow(queue_at_ + kConfiguration, 4) & kTask128;  // the guest then makes links of 128 bits too
   const std::uint64_t list = shadow(queue_at_ + reg_offset(cqhci::kRegs, "CQTDLBA"), 8);
   const std::byte* const at = memory_(list + std::uint64_t{tag} * (wide ? 32 : 16), 8);
   std::uint64_t word = 0;

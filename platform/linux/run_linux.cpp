@@ -16,8 +16,9 @@ namespace {
 
 /// The report's job with a size that fits a simulated card.
 const std::vector<std::string> kDefaultCommand = {
-    "fio", "--filename=/dev/mmcblk0", "--direct=1", "--rw=randread", "--bs=1M", "--ioengine=sync", "--iodepth=256",
-    "--size=16M", "--numjobs=1", "--group_reporting", "--name=iops-test-job", "--readonly"};
+    "fio",         "--filename=/dev/mmcblk0", "--direct=1",           "--rw=randread",
+    "--bs=1M",     "--ioengine=sync",         "--iodepth=256",        "--size=16M",
+    "--numjobs=1", "--group_reporting",       "--name=iops-test-job", "--readonly"};
 
 /// A file compiled into the program; empty when there is none of that name.
 std::string embedded_text(const ConfigSource& source, const std::string& name) {
@@ -28,7 +29,8 @@ std::string embedded_text(const ConfigSource& source, const std::string& name) {
 
 GuestCommand command_of(const Options& options, const GuestParams& params, const PciIdentity& identity,
                         const ConfigSource& source) {
-  if (!options.kernel) throw InputError("emmc-vp linux: name the kernel's folder with --kernel (scripts/linux.sh does)");
+  if (!options.kernel)
+    throw InputError("emmc-vp linux: name the kernel's folder with --kernel (scripts/linux.sh does)");
   GuestCommand c;
   c.kernel = std::filesystem::absolute(*options.kernel).string();
   c.init = embedded_text(source, "linux/guest/init.sh");
@@ -39,15 +41,17 @@ GuestCommand command_of(const Options& options, const GuestParams& params, const
   return c;
 }
 
-int status_of(const Context& context, const GuestPlatform& platform, std::optional<int> guest, std::ostream& err) {
+int status_of(const Context& context, const GuestPlatform& platform, std::optional<int> guest,
+              std::ostream& err) {
   if (!platform.bridge.failure().empty()) {
     err << fmt::format("emmc-vp linux: given up at {} ns: {}\n", sc_core::sc_time_stamp().value() / 1000,
                        platform.bridge.failure());
     return kInternalError;
   }
   if (!guest) {
-    err << fmt::format("emmc-vp linux: the guest went down at {} ns before its command had ended (its log says why)\n",
-                       sc_core::sc_time_stamp().value() / 1000);
+    err << fmt::format(
+        "emmc-vp linux: the guest went down at {} ns before its command had ended (its log says why)\n",
+        sc_core::sc_time_stamp().value() / 1000);
     return kInternalError;
   }
   if (context.findings.empty()) return *guest;
@@ -78,7 +82,8 @@ int run_linux(const Options& options, const ConfigSource& source, Streams stream
   if (!options.quiet) context.log_sink = [&streams](const std::string& line) { streams.err << line << "\n"; };
   context.trace.set_root("platform");
   GuestPlatform platform("platform", context, config, guest, identity);
-  if (options.image && std::filesystem::exists(*options.image)) platform.emmc.user_medium().load_image(*options.image);
+  if (options.image && std::filesystem::exists(*options.image))
+    platform.emmc.user_medium().load_image(*options.image);
   if (options.vcd) context.trace.open(*options.vcd);
 
   Explain explain;

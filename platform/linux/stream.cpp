@@ -68,7 +68,8 @@ void Stream::write(const void* from, std::size_t bytes) {
     if (n < 0 && errno == EAGAIN) {  // a full socket: the guest is behind
       pollfd p{fd(), POLLOUT, 0};
       if (::poll(&p, 1, static_cast<int>(limit_s_) * 1000) == 0)
-        throw Silence(fmt::format("the guest does not take what is sent to it for {} s of wall clock", limit_s_));
+        throw Silence(
+            fmt::format("the guest does not take what is sent to it for {} s of wall clock", limit_s_));
       continue;
     }
     if (n <= 0) throw Disconnected("the guest has closed the connection");
@@ -77,7 +78,8 @@ void Stream::write(const void* from, std::size_t bytes) {
   }
 }
 
-void Stream::read_with_fds(void* to, std::size_t bytes, std::vector<Fd>& fds, const std::string& waiting_for) {
+void Stream::read_with_fds(void* to, std::size_t bytes, std::vector<Fd>& fds,
+                           const std::string& waiting_for) {
   wait_readable({fd()}, limit_s_, waiting_for);
   alignas(cmsghdr) std::array<char, CMSG_SPACE(kMostFds * sizeof(int))> control{};
   iovec io{to, bytes};

@@ -54,7 +54,8 @@ T take(const std::vector<std::uint8_t>& payload, std::size_t at, std::uint32_t r
 std::vector<SharedRegion> regions_of(const std::vector<std::uint8_t>& payload, std::vector<Fd>& fds) {
   const auto count = take<std::uint32_t>(payload, 0, kSetMemTable);
   if (count == 0 || count != fds.size())
-    throw ProtocolError(fmt::format("vhost-user: {} memory regions with {} file descriptors", count, fds.size()));
+    throw ProtocolError(
+        fmt::format("vhost-user: {} memory regions with {} file descriptors", count, fds.size()));
   std::vector<SharedRegion> regions;
   for (std::uint32_t i = 0; i < count; ++i) {
     const auto r = take<MemoryRegion>(payload, kRegionsAt + i * sizeof(MemoryRegion), kSetMemTable);
@@ -86,8 +87,10 @@ VhostUser::Result VhostUser::handle(const VhostHeader& header, const std::vector
     case kSetProtocolFeatures:
       protocol_features_ = take<std::uint64_t>(payload, 0, header.request);
       if ((protocol_features_ & kNeeded) != kNeeded)
-        throw ProtocolError(fmt::format("the guest's kernel lacks vhost-user features 0x{:x}: register accesses would not "
-                                        "be synchronous; use the distribution's 6.1", kNeeded & ~protocol_features_));
+        throw ProtocolError(
+            fmt::format("the guest's kernel lacks vhost-user features 0x{:x}: register accesses would not "
+                        "be synchronous; use the distribution's 6.1",
+                        kNeeded & ~protocol_features_));
       break;
     case kSetFeatures:
     case kSetOwner:
@@ -130,9 +133,11 @@ VhostUser::Result VhostUser::handle(const VhostHeader& header, const std::vector
 VhostUser::Result VhostUser::receive(Stream& stream) {
   std::vector<Fd> fds;
   stream.read_with_fds(&last_, sizeof last_, fds, "the guest does not finish a vhost-user message");
-  if (last_.size > kMostPayload) throw ProtocolError(fmt::format("vhost-user: payload of {} bytes", last_.size));
+  if (last_.size > kMostPayload)
+    throw ProtocolError(fmt::format("vhost-user: payload of {} bytes", last_.size));
   payload_.resize(last_.size);
-  if (last_.size > 0) stream.read(payload_.data(), last_.size, "the guest does not finish a vhost-user message");
+  if (last_.size > 0)
+    stream.read(payload_.data(), last_.size, "the guest does not finish a vhost-user message");
   return handle(last_, payload_, fds);
 }
 

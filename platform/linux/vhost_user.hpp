@@ -38,8 +38,8 @@ class VhostUser {
 
   /// What one message asks of the caller.
   struct Result {
-    std::optional<unsigned> kicked;          ///< serve this queue, then send the reply
-    std::optional<std::uint64_t> reply;      ///< value to answer with
+    std::optional<unsigned> kicked;      ///< serve this queue, then send the reply
+    std::optional<std::uint64_t> reply;  ///< value to answer with
   };
   /// Takes one message. Throws ProtocolError on one that is malformed or not part of what was negotiated.
   Result handle(const VhostHeader& header, const std::vector<std::uint8_t>& payload, std::vector<Fd>& fds);

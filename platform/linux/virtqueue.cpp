@@ -36,7 +36,8 @@ void Virtqueue::set_rings(std::uint64_t descriptors, std::uint64_t available, st
   available_ = memory(available, kEntriesAt + kAvailableEntry * size_);
   used_ = memory(used, kEntriesAt + kUsedEntry * size_);
   if (size_ == 0 || !descriptors_ || !available_ || !used_)
-    throw ProtocolError(fmt::format("a ring of the virtqueue at 0x{:x} is not in shared memory", descriptors));
+    throw ProtocolError(
+        fmt::format("a ring of the virtqueue at 0x{:x} is not in shared memory", descriptors));
 }
 
 std::optional<Virtqueue::Chain> Virtqueue::pop(const GuestPointer& memory) {

@@ -41,7 +41,8 @@ class Virtqueue {
   void set_base(std::uint32_t index) { next_ = static_cast<std::uint16_t>(index); }
   void set_enabled(bool on) { enabled_ = on; }
   /// Throws ProtocolError when a ring does not lie in guest memory.
-  void set_rings(std::uint64_t descriptors, std::uint64_t available, std::uint64_t used, const GuestPointer& memory);
+  void set_rings(std::uint64_t descriptors, std::uint64_t available, std::uint64_t used,
+                 const GuestPointer& memory);
   bool ready() const { return enabled_ && descriptors_ != nullptr; }
 
   /// The next available chain, or none. Throws ProtocolError on a chain that is endless or points outside memory.

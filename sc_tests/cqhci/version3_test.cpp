@@ -31,7 +31,9 @@ void move_two_tasks(QueueBench& b) {
 
 }  // namespace
 
-TEST_CASE("in version 3, ADMA2 with 64-bit addresses makes slots of 32 bytes and transfer descriptors 12 bytes apart") {
+TEST_CASE(
+    "in version 3, ADMA2 with 64-bit addresses makes slots of 32 bytes and transfer descriptors 12 bytes "
+    "apart") {
   CqhciParams q = queue_params();
   q.short_transfer_descriptors = true;
   QueueBench b(q);

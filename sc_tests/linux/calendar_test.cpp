@@ -1,4 +1,5 @@
 #include "platform/linux/calendar.hpp"
+
 #include "sc_tests/catch.hpp"
 
 using namespace vp::guest;
@@ -92,7 +93,8 @@ TEST_CASE("the grant to run freely is numbered, acknowledged and forgotten at th
   CHECK(c.calendar.free_until() == 5'000);
   CHECK(Calendar::acknowledges({.op = UM_TIMETRAVEL_ACK, .seq = grant.seq, .time = 0}, grant));
   CHECK_FALSE(Calendar::acknowledges({.op = UM_TIMETRAVEL_GET, .seq = grant.seq, .time = 0}, grant));
-  CHECK_THROWS_AS(Calendar::acknowledges({.op = UM_TIMETRAVEL_ACK, .seq = grant.seq + 1, .time = 0}, grant), ProtocolError);
+  CHECK_THROWS_AS(Calendar::acknowledges({.op = UM_TIMETRAVEL_ACK, .seq = grant.seq + 1, .time = 0}, grant),
+                  ProtocolError);
   const um_timetravel_msg next = c.calendar.grant_free_run(6'000);
   CHECK(next.seq == grant.seq + 1);
   c.tell(UM_TIMETRAVEL_WAIT);
@@ -107,6 +109,7 @@ TEST_CASE("the time of day is the same in every run") {
 
 TEST_CASE("an operation that belongs to the calendar is refused from a guest") {
   Clock c;
-  CHECK_THROWS_AS(c.calendar.handle({.op = UM_TIMETRAVEL_RUN, .seq = 1, .time = 0}, [] { return 0; }, [](std::uint64_t) {}),
+  CHECK_THROWS_AS(c.calendar.handle(
+                      {.op = UM_TIMETRAVEL_RUN, .seq = 1, .time = 0}, [] { return 0; }, [](std::uint64_t) {}),
                   ProtocolError);
 }

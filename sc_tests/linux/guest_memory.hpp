@@ -39,7 +39,8 @@ struct DriverQueue {
   GuestMemory& memory;
   std::uint16_t offered = 0;
 
-  void describe(std::uint16_t i, std::uint64_t at, std::uint32_t bytes, std::uint16_t flags, std::uint16_t next = 0) {
+  void describe(std::uint16_t i, std::uint64_t at, std::uint32_t bytes, std::uint16_t flags,
+                std::uint16_t next = 0) {
     memory.put(kDescriptors + 16 * i, VringDescriptor{at, bytes, flags, next});
   }
   void offer(std::uint16_t head) {

@@ -13,12 +13,13 @@ namespace {
 constexpr std::uint64_t kMessage = GuestMemory::kBase + 0x4000, kAnswer = kMessage + 0x100;
 
 /// The driver's request as a chain: message and data readable, `answer_bytes` writable.
-Virtqueue::Chain request(GuestMemory& memory, virtio_pcidev_msg message, std::uint64_t data, std::uint32_t data_bytes,
-                         std::uint32_t answer_bytes) {
+Virtqueue::Chain request(GuestMemory& memory, virtio_pcidev_msg message, std::uint64_t data,
+                         std::uint32_t data_bytes, std::uint32_t answer_bytes) {
   memory.put(kMessage, message);
   memory.put(kMessage + sizeof message, data);
   Virtqueue::Chain chain;
-  chain.readable.emplace_back(memory.pointer()(kMessage, sizeof message + data_bytes), sizeof message + data_bytes);
+  chain.readable.emplace_back(memory.pointer()(kMessage, sizeof message + data_bytes),
+                              sizeof message + data_bytes);
   if (answer_bytes) chain.writable.emplace_back(memory.pointer()(kAnswer, answer_bytes), answer_bytes);
   return chain;
 }
@@ -85,7 +86,9 @@ TEST_CASE("only command bits and addresses of configuration space take writes") 
   CHECK(config.read(0xFFE, 4) == 0xFFFF'0000);
 }
 
-TEST_CASE("the GL9763E's strap tells whether queueing is there, and its tuning registers keep what they are given") {
+TEST_CASE(
+    "the GL9763E's strap tells whether queueing is there, and its tuning registers keep what they are "
+    "given") {
   // sdhci-pci takes the queue when bit 19 (off) is 0 and bit 7 (licensed) is 1.
   PciConfig with(sdhci_gl9763e(true)), without(sdhci_gl9763e(false));
   CHECK((with.read(0x888, 4) & 0x8'0080) == 0x80);
@@ -123,7 +126,8 @@ TEST_CASE("a register write carries its bytes, little-endian") {
 
 TEST_CASE("a copy goes over the bus in aligned pieces") {
   GuestMemory memory;
-  const PciAccess access = decode_access(request(memory, message(VIRTIO_PCIDEV_OP_MMIO_READ, 0, 15, 0x21), 0, 0, 16));
+  const PciAccess access =
+      decode_access(request(memory, message(VIRTIO_PCIDEV_OP_MMIO_READ, 0, 15, 0x21), 0, 0, 16));
   // 0x21..0x2F: 1 byte to 0x22, 2 to 0x24, 4 to 0x28, 8 to 0x30.
   const std::uint32_t expected[] = {1, 2, 4, 8};
   REQUIRE(access.pieces().size() == 4);
@@ -137,7 +141,8 @@ TEST_CASE("a copy goes over the bus in aligned pieces") {
 
 TEST_CASE("a fill repeats its byte over the range") {
   GuestMemory memory;
-  const PciAccess access = decode_access(request(memory, message(VIRTIO_PCIDEV_OP_MMIO_MEMSET, 0, 4, 0x58), 0xA5, 1, 0));
+  const PciAccess access =
+      decode_access(request(memory, message(VIRTIO_PCIDEV_OP_MMIO_MEMSET, 0, 4, 0x58), 0xA5, 1, 0));
   CHECK(access.is_write);
   CHECK(access.value(access.pieces()[0]) == 0xA5A5'A5A5);
 }

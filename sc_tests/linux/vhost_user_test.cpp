@@ -1,8 +1,9 @@
+#include "platform/linux/vhost_user.hpp"
+
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "guest_memory.hpp"
-#include "platform/linux/vhost_user.hpp"
 #include "sc_tests/catch.hpp"
 
 using namespace vp::guest;
@@ -11,8 +12,15 @@ namespace {
 
 // Numbers of the vhost-user specification, written again here.
 enum : std::uint32_t {
-  get_features = 1, set_mem_table = 5, set_vring_num = 8, set_vring_addr = 9, get_protocol_features = 15,
-  set_protocol_features = 16, set_vring_enable = 18, set_backend_req_fd = 21, vring_kick = 35,
+  get_features = 1,
+  set_mem_table = 5,
+  set_vring_num = 8,
+  set_vring_addr = 9,
+  get_protocol_features = 15,
+  set_protocol_features = 16,
+  set_vring_enable = 18,
+  set_backend_req_fd = 21,
+  vring_kick = 35,
 };
 constexpr std::uint32_t kVersion = 1, kReply = 4, kNeedReply = 8;
 
@@ -31,7 +39,8 @@ struct FrontEnd {
     there = Stream(Fd(ends[1]), 5);
   }
   template <class T>
-  VhostUser::Result tell(std::uint32_t request, const T& payload, std::uint32_t flags = kVersion, int fd = -1) {
+  VhostUser::Result tell(std::uint32_t request, const T& payload, std::uint32_t flags = kVersion,
+                         int fd = -1) {
     const VhostHeader header{request, flags, sizeof payload};
     std::vector<std::uint8_t> bytes(sizeof header + sizeof payload);
     std::memcpy(bytes.data(), &header, sizeof header);
@@ -116,14 +125,15 @@ TEST_CASE("a kick names the queue to serve, and an unknown queue or request is r
   CHECK(kicked.reply == 0u);
   CHECK_THROWS_AS(f.tell(vring_kick, State{2, 0}), ProtocolError);
   CHECK_THROWS_AS(f.tell(99, State{0, 0}), ProtocolError);
-  CHECK_THROWS_AS(f.tell(vring_kick, State{0, 0}, 2), ProtocolError);        // another version
-  CHECK_THROWS_AS(f.tell(set_vring_num, std::uint16_t{0}), ProtocolError);   // too short
+  CHECK_THROWS_AS(f.tell(vring_kick, State{0, 0}, 2), ProtocolError);       // another version
+  CHECK_THROWS_AS(f.tell(set_vring_num, std::uint16_t{0}), ProtocolError);  // too short
 }
 
 TEST_CASE("a queue set up by messages moves buffers") {
   FrontEnd f;
   f.tell(set_vring_num, State{0, DriverQueue::kEntries});
-  f.tell(set_vring_addr, Addresses{0, 0, DriverQueue::kDescriptors, DriverQueue::kUsed, DriverQueue::kAvailable, 0});
+  f.tell(set_vring_addr,
+         Addresses{0, 0, DriverQueue::kDescriptors, DriverQueue::kUsed, DriverQueue::kAvailable, 0});
   CHECK_FALSE(f.device.queue(0).ready());
   f.tell(set_vring_enable, State{0, 1});
   CHECK(f.device.queue(0).ready());
@@ -171,7 +181,8 @@ TEST_CASE("a guest that closes its socket is seen as gone, a silent one is named
   Stream here(Fd(ends[0]), 1);
   auto there = std::make_unique<Stream>(Fd(ends[1]), 1);
   char byte = 0;
-  CHECK_THROWS_WITH(here.read(&byte, 1, "the guest says nothing"), Catch::Contains("the guest says nothing for 1 s"));
+  CHECK_THROWS_WITH(here.read(&byte, 1, "the guest says nothing"),
+                    Catch::Contains("the guest says nothing for 1 s"));
   there.reset();
   CHECK_THROWS_AS(here.read(&byte, 1, ""), Disconnected);
 }

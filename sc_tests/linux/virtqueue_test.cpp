@@ -81,5 +81,6 @@ TEST_CASE("a queue size that is not a power of two, and rings outside memory, ar
   CHECK_THROWS_AS(queue.set_size(0), ProtocolError);
   CHECK_THROWS_AS(queue.set_size(6), ProtocolError);
   queue.set_size(4);
-  CHECK_THROWS_AS(queue.set_rings(DriverQueue::kDescriptors, DriverQueue::kAvailable, 0, memory.pointer()), ProtocolError);
+  CHECK_THROWS_AS(queue.set_rings(DriverQueue::kDescriptors, DriverQueue::kAvailable, 0, memory.pointer()),
+                  ProtocolError);
 }
