@@ -10,7 +10,7 @@ using namespace memory_map;
 
 void DriverParams::declare(ParamRegistry& r, const std::string& at) {
   r.add(at + ".max_segs", max_segs, "segments", 1, 4096, "segments per request");
-  r.add(at + ".max_seg_bytes", max_seg_bytes, "B", 512, 4 << 20, "bytes per segment");
+  r.add(at + ".max_seg_bytes", max_seg_bytes, "B", 512, 64 << 20, "bytes per segment");
   r.add(at + ".max_req_bytes", max_req_bytes, "B", 512, 64 << 20, "bytes per request");
   r.add(at + ".max_blk_count", max_blk_count, "blocks", 1, 65535, "blocks per request");
   r.add(at + ".split_128m", split_128m, "the driver splits descriptors at 128 MiB multiples");
@@ -43,7 +43,7 @@ void CheckParams::declare(ParamRegistry& r, const std::string& at) {
 }
 
 void PlatformConfig::declare(ParamRegistry& r) {
-  r.add("platform.host", host, {"sdhci", "dwmmc"}, "host controller");
+  r.add("platform.host", host, {"sdhci", "dwmmc", "hsmmc"}, "host controller");
   r.add("axi.clock_hz", axi_clock_hz, "Hz", 1e6, 2e9, "AXI clock");
   interconnect.declare(r, "axi");
   dram.declare(r, "dram");
@@ -54,12 +54,18 @@ void PlatformConfig::declare(ParamRegistry& r) {
   dwmmc_driver.declare(r, "dwmmc");
   r.add("cqhci.present", cqe_present, "the host has a command queue engine");
   cqhci.declare(r, "cqhci");
+  hsmmc.declare(r, "hsmmc");
+  hsmmc_driver.declare(r, "hsmmc");
+  dma.declare(r, "dma");
+  r.add("platform.card", card, {"emmc", "sd"}, "the device: an eMMC or an SD memory card");
+  sd_card.declare(r, "sd_card");
   emmc.declare(r, "emmc");
   nand.declare(r, "nand");
   cpu.declare(r, "cpu");
   intc.declare(r, "intc");
   timer.declare(r, "timer");
   driver.declare(r, "driver");
+  os.declare(r, "os");
   check.declare(r, "check");
 }
 
@@ -70,13 +76,14 @@ Platform::Platform(sc_core::sc_module_name module_name, Context& ctx, const Plat
       dram("dram", axi_clock, c.dram),
       sram("sram", axi_clock, c.sram),
       mmc_bus("mmc_bus", ctx, c.mmc_bus),
-      emmc("emmc", ctx, c.emmc, c.nand),
-      host(make_host(ctx, axi_clock, mmc_bus, emmc, c)),
+      card(make_card(ctx, c)),
+      host(make_host(ctx, axi_clock, mmc_bus, card->card(), c)),
       cpu("cpu", ctx, c.cpu, [] { return fw::main(); }),
       intc("intc", ctx, axi_clock, c.intc),
       timer("timer", ctx, axi_clock, c.timer) {
   wire(c.sram.size);
   fill_job_table(c.driver);
+  c.os.fill(table_->os, c.driver.page_bytes);
 }
 
 void Platform::wire(std::uint64_t sram_bytes) {
@@ -121,7 +128,7 @@ void Platform::fill_job_table(const DriverParams& d) {
   table_ = new (at) fw::JobTable{};
   fw::JobTable& t = *table_;
   t.magic = fw::kJobTableMagic;
-  host->describe(t);
+  t.card_kind = card->kind();
   t.intc_base = kIntc;
   t.timer_base = kTimer;
   t.max_mode = choice(d.max_mode, {"legacy", "hs52", "ddr52", "hs200", "hs400", "hs400es"});
@@ -151,6 +158,7 @@ void Platform::fill_job_table(const DriverParams& d) {
   t.contiguity_pages = u32(d.contiguity_pages);
   t.run_stride = d.run_stride;
   t.buffer_byte_offset = u32(d.buffer_byte_offset);
+  host->describe(t);  // last: what this host alone knows replaces what was said of hosts in general
 }
 
 }  // namespace vp

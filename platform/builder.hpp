@@ -1,4 +1,4 @@
-// One platform, wired: CPU -> interconnect -> {DRAM, SRAM, host, interrupt controller, timer}; host -> lines -> eMMC.
+// One platform, wired: CPU -> interconnect -> {DRAM, SRAM, host, interrupt controller, timer}; host -> lines -> device.
 // A preset is a set of parameter values; `platform.host` names the host controller (host_unit.hpp).
 #pragma once
 
@@ -13,13 +13,19 @@
 #include "models/cpu/intc.hpp"
 #include "models/cpu/native_core.hpp"
 #include "models/cpu/timer.hpp"
-#include "models/emmc/emmc.hpp"
+#include "models/dma/params.hpp"
+#include "models/emmc/emmc_params.hpp"
+#include "models/hsmmc/params.hpp"
 #include "models/memory/dram.hpp"
 #include "models/memory/sram.hpp"
 #include "models/mmc_bus/mmc_bus.hpp"
 #include "models/dwmmc/params.hpp"
+#include "models/nand/nand_params.hpp"
+#include "models/sd_card/sd_card_params.hpp"
 #include "models/sdhci/params.hpp"
+#include "platform/card_unit.hpp"
 #include "platform/host_unit.hpp"
+#include "platform/os_params.hpp"
 
 namespace vp {
 
@@ -63,6 +69,15 @@ struct DriverParams {
   void declare(ParamRegistry& r, const std::string& at);
 };
 
+/// What Linux's driver of an HSMMC says of the host, and where the board wires its requests.
+struct HsmmcDriverParams {
+  std::uint64_t max_segs = 64;     ///< Linux omap_hsmmc since 4.14; 1024 before
+  std::uint64_t max_linked = 20;   ///< Linux EDMA MAX_NR_SG
+  bool linked_list = false;
+  std::uint64_t rx_channel = 25, tx_channel = 24;  ///< AM335x MMCHS0
+  void declare(ParamRegistry& r, const std::string& at);
+};
+
 struct CheckParams {
   bool payload = true;  ///< compare every request's memory with the medium
   void declare(ParamRegistry& r, const std::string& at);
@@ -79,6 +94,7 @@ struct DwmmcDriverParams {
 
 struct PlatformConfig {
   std::string host = "sdhci";  ///< host controller family
+  std::string card = "emmc";   ///< the device: emmc or sd
   double axi_clock_hz = 200e6;
   InterconnectParams interconnect;
   DramParams dram;
@@ -89,12 +105,17 @@ struct PlatformConfig {
   DwmmcDriverParams dwmmc_driver;
   bool cqe_present = true;  ///< CQHCI at the host's vendor area 2
   CqhciParams cqhci;
+  HsmmcParams hsmmc;
+  HsmmcDriverParams hsmmc_driver;
+  SystemDmaParams dma;
+  SdCardParams sd_card;
   EmmcParams emmc;
   NandParams nand;
   CpuParams cpu;
   IntcParams intc;
   TimerParams timer;
   DriverParams driver;
+  OsParams os;
   CheckParams check;
 
   PlatformConfig() = default;
@@ -118,7 +139,7 @@ class Platform : public sc_core::sc_module {
   Dram dram;
   Sram sram;
   MmcBus mmc_bus;
-  Emmc emmc;
+  std::unique_ptr<CardUnit> card;
   std::unique_ptr<HostUnit> host;
   NativeCore cpu;
   Intc intc;

@@ -6,10 +6,13 @@
 namespace vp {
 
 void DwmmcDriverParams::declare(ParamRegistry& r, const std::string& at) {
-  r.add(at + ".ring_bytes", ring_bytes, "B", 0, 1 << 20, "the driver's descriptor ring, multiple of 32; 0: one page");
-  r.add(at + ".max_seg_size", max_seg_size, "B", 0, 64 << 20, "longest segment the driver takes, multiple of 512; 0: 4096");
+  r.add(at + ".ring_bytes", ring_bytes, "B", 0, 1 << 20,
+        "the driver's descriptor ring, multiple of 32; 0: one page");
+  r.add(at + ".max_seg_size", max_seg_size, "B", 0, 64 << 20,
+        "longest segment the driver takes, multiple of 512; 0: 4096");
   r.add(at + ".poll_busy", poll_busy, "the driver polls busy even where the host has a busy-clear interrupt");
-  r.add(at + ".software_stop", software_stop, "CMD12 of an open-ended transfer by the driver, not by the host");
+  r.add(at + ".software_stop", software_stop,
+        "CMD12 of an open-ended transfer by the driver, not by the host");
 }
 
 namespace {
@@ -77,11 +80,11 @@ class DwmmcUnit final : public HostUnit {
 
 std::unique_ptr<HostUnit> make_dwmmc_unit(Context& ctx, ClockDomain& axi_clock, MmcBus& bus, MmcCard& card,
                                           const PlatformConfig& config) {
-  if (config.driver.cqe)
-    throw InputError("--cqe=on: a DW-MMC has no command queue engine; use --cqe=off");
+  if (config.driver.cqe) throw InputError("--cqe=on: a DW-MMC has no command queue engine; use --cqe=off");
   if (config.dwmmc_driver.ring_bytes % dwmmc::kDes64Bytes != 0)
     throw InputError("dwmmc.ring_bytes is not a multiple of 32");
-  if (config.dwmmc_driver.max_seg_size % 512 != 0) throw InputError("dwmmc.max_seg_size is not a multiple of 512");
+  if (config.dwmmc_driver.max_seg_size % 512 != 0)
+    throw InputError("dwmmc.max_seg_size is not a multiple of 512");
   return std::make_unique<DwmmcUnit>(ctx, axi_clock, bus, card, config);
 }
 

@@ -46,6 +46,7 @@ fw::JobDef definition(const FioJob& job, const FioRegion& region, std::uint64_t 
   def.fsync_every = job.fsync;
   def.verify = job.verify;
   def.norandommap = job.norandommap;
+  def.buffered = !job.direct;
   return def;
 }
 

@@ -205,7 +205,7 @@ class Parser {
     }
     if (buffered)
       run_.notes.emplace_back(
-          "note: without direct=1 Linux would use its page cache; here every I/O goes to the device");
+          "note: without direct=1 the I/O goes through the page cache (parameters os.*), one call of a job at a time");
   }
 
   void check_job(const FioJob& job) const {
@@ -258,6 +258,10 @@ const char* to_string(FioRw rw) {
 
 bool FioJob::synchronous() const {
   return ioengine != "libaio" && ioengine != "io_uring" && ioengine != "posixaio";
+}
+
+bool uses_page_cache(const FioRun& run) {
+  return std::any_of(run.jobs.begin(), run.jobs.end(), [](const FioJob& job) { return !job.direct; });
 }
 
 FioRun parse_fio(const std::vector<std::string>& args) { return Parser(args).parse(); }
@@ -354,7 +358,7 @@ void check_fio(const FioRun& run, const FioLimits& limits) {
   std::uint64_t clones = 0;
   for (const FioJob& job : run.jobs) {
     clones += job.numjobs;
-    if (job.effective_depth() > limits.max_iodepth)
+    if (!job.synchronous() && job.iodepth > limits.max_iodepth)
       throw InputError(fmt::format("{}job '{}': iodepth={}: must be at most {}", job.where, job.name,
                                    job.iodepth, limits.max_iodepth));
     for (unsigned clone = 0; clone < job.numjobs; ++clone) fio_region(job, clone, limits);

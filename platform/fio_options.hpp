@@ -58,7 +58,8 @@ struct FioJob {
   bool mixed() const { return rw == FioRw::rw || rw == FioRw::randrw; }
   /// Engines that return when the I/O is done keep one in flight whatever iodepth says.
   bool synchronous() const;
-  unsigned effective_depth() const { return synchronous() ? 1 : iodepth; }
+  /// Buffered I/O is done inside the submitting call, whatever the engine (io_submit(2)).
+  unsigned effective_depth() const { return synchronous() || !direct ? 1 : iodepth; }
   /// The block size that is used; for mixes both directions have the same.
   std::uint64_t block_bytes() const { return writes() && !reads() ? bs_write : bs_read; }
 };
@@ -89,6 +90,9 @@ struct FioRegion {
 FioRegion fio_region(const FioJob& job, unsigned clone, const FioLimits& limits);
 /// Everything that needs the device's size and the program's limits. Throws InputError.
 void check_fio(const FioRun& run, const FioLimits& limits);
+
+/// Does any job go through the page cache (direct=0)?
+bool uses_page_cache(const FioRun& run);
 
 /// A size with fio's suffixes for kb_base=1024: "4k", "1M", "1MiB", "2g", "0x1000"; "1024" is bytes.
 std::uint64_t fio_size(const std::string& text, const std::string& where);

@@ -33,6 +33,9 @@ class HostUnit {
   /// Adds the data path's lost time by cause; `axi_period_ps` turns cycles into time.
   virtual void stalls(std::vector<StallRow>& rows, std::uint64_t axi_period_ps) const = 0;
   virtual void counters(std::vector<CounterRow>& rows) const = 0;
+  /// Times the host's own interrupt line has risen, and a separate DMA's.
+  virtual std::uint64_t interrupts() const { return 0; }
+  virtual std::uint64_t dma_interrupts() const { return 0; }
 };
 
 /// The five stall causes every AXI master port counts.

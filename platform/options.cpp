@@ -142,7 +142,7 @@ Command command_of(const std::vector<std::string>& positional) {
   if (std::find(commands().begin(), commands().end(), name) == commands().end())
     throw InputError(fmt::format("emmc-vp: unknown command '{}': did you mean '{}'?", name,
                                  nearest_word(name, commands())));
-  if (name != "fio" && name != "run" && name != "params" && name != "list" && name != "linux")
+  if (name != "fio" && name != "dd" && name != "run" && name != "params" && name != "list" && name != "linux")
     throw InputError(fmt::format("emmc-vp {}: not in this version yet: use emmc-vp fio", name));
   if (name == "run" && positional.size() != 2)
     throw InputError("emmc-vp run: name one scenario: a name of emmc-vp list, or a TOML file");
@@ -151,6 +151,7 @@ Command command_of(const std::vector<std::string>& positional) {
                                  positional[1]));
   if (name == "run") return Command::run;
   if (name == "linux") return Command::linux_guest;
+  if (name == "dd") return Command::dd;
   return name == "fio" ? Command::fio : name == "params" ? Command::params : Command::list;
 }
 
@@ -240,7 +241,8 @@ Options parse_options(const std::vector<std::string>& args) {
   read_guest(map, positional, o);
   o.explain = map["explain"].as<bool>();
   o.quiet = map["quiet"].as<bool>();
-  if (o.command != Command::fio && o.command != Command::linux_guest && !o.rest.empty())
+  const bool takes_rest = o.command == Command::fio || o.command == Command::dd || o.command == Command::linux_guest;
+  if (!takes_rest && !o.rest.empty())
     throw InputError(fmt::format("emmc-vp {}: takes nothing after --: leave '{}' out", positional.front(),
                                  o.rest.front()));
   return o;
@@ -252,11 +254,12 @@ std::string help_text() {
   return fmt::format(
       "emmc-vp: a virtual eMMC subsystem that says where each microsecond goes\n\n"
       "  emmc-vp fio [platform options] -- <fio options or job file>\n"
+      "  emmc-vp dd [platform options] -- <dd operands, e.g. if=/dev/zero of=f bs=1M count=500 oflag=sync>\n"
       "  emmc-vp run SCENARIO [platform options] [--jobs=N] [--only=AXIS=VALUE]   a sweep, one table\n"
       "  emmc-vp params [--platform=PRESET] [-p KEY=VALUE]   every parameter: value, unit, range, origin\n"
       "  emmc-vp list                                        presets, device parts, scenarios\n"
       "  emmc-vp linux --kernel=DIR [--queue=cqe|none] [platform options] -- COMMAND   in a Linux guest (scripts/linux.sh)\n\n"
-      "dd, iozone, validate and decode are not in this version yet.\n\n"
+      "iozone, validate and decode are not in this version yet.\n\n"
       "{}\n"
       "exit status: 0 good; 1 internal error; 2 bad input; 3 a hardware rule was broken (a finding); 4 data "
       "mismatch\n",

@@ -15,7 +15,7 @@
 
 namespace vp {
 
-enum class Command : std::uint8_t { help, version, fio, run, params, list, linux_guest };
+enum class Command : std::uint8_t { help, version, fio, dd, run, params, list, linux_guest };
 enum class OutputFormat : std::uint8_t { normal, json };
 
 /// --vcd-window=requests:A..B (both included, counted from 0) or time:10us..20us.

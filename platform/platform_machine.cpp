@@ -13,8 +13,9 @@ namespace {
 /// Busy times of every resource at one instant, in ps.
 struct BusyBook {
   sc_time at;
-  std::uint64_t cmd = 0, dat = 0, axi_read = 0, axi_write = 0, dram = 0, cpu = 0, cpu_user = 0, firmware = 0;
-  std::vector<std::uint64_t> dies, channels;
+  std::uint64_t cmd = 0, dat = 0, axi_read = 0, axi_write = 0, dram = 0, cpu = 0, cpu_user = 0;
+  std::vector<CardUnit::Busy> card;
+  std::uint64_t interrupts = 0, dma_interrupts = 0;
 };
 
 std::string embedded_text(const std::string& file) {
@@ -40,14 +41,14 @@ class PlatformMachine : public Machine, private CpuObserver {
     image_ = options.image;
     if (image_) load_image();
     checker_ = std::make_unique<PayloadChecker>(
-        platform_->emmc.user_medium(),
+        platform_->card->medium(),
         [this](std::uint64_t address, std::uint64_t bytes) { return platform_->memory(address, bytes); });
     platform_->cpu.set_observer(this);
   }
 
   Context& context() override { return context_; }
   fw::JobTable& job_table() override { return platform_->job_table(); }
-  std::uint64_t device_bytes() const override { return platform_->emmc.user_blocks() * 512; }
+  std::uint64_t device_bytes() const override { return platform_->card->medium().blocks() * 512; }
   unsigned max_iodepth() const override { return fw::kMaxIos; }
   void set_observer(CpuObserver* observer) override { observer_ = observer; }
 
@@ -75,7 +76,7 @@ class PlatformMachine : public Machine, private CpuObserver {
   std::vector<UtilisationRow> utilisation() const override;
   std::vector<CounterRow> counters() const override;
   void save_image() override {
-    if (image_) platform_->emmc.user_medium().save_image(*image_);
+    if (image_) platform_->card->medium().save_image(*image_);
   }
 
  private:
@@ -94,7 +95,7 @@ class PlatformMachine : public Machine, private CpuObserver {
     std::FILE* f = std::fopen(image_->c_str(), "rb");
     if (!f) return;  // a new image: it is written at the end
     std::fclose(f);
-    platform_->emmc.user_medium().load_image(*image_);
+    platform_->card->medium().load_image(*image_);
   }
 
   void cpu_event(hal::Event what, std::uint32_t id, std::uint64_t a, std::uint64_t b, std::uint64_t c,
@@ -116,11 +117,11 @@ class PlatformMachine : public Machine, private CpuObserver {
     b.axi_write = axi.write_beats * period;
     b.dram = p.dram.counters().busy_ps;
     b.cpu = p.cpu.counters().busy.value();
-    b.cpu_user = p.cpu.counters().cost_time[static_cast<std::size_t>(hal::Cost::io_user)].value();
-    const NandArray& nand = p.emmc.ftl().array();
-    b.firmware = p.emmc.ftl().counters().firmware_busy;
-    for (unsigned d = 0; d < nand.dies(); ++d) b.dies.push_back(nand.die_use(d).busy());
-    for (unsigned c = 0; c < config_.nand.channels; ++c) b.channels.push_back(nand.channel_use(c));
+    for (const hal::Cost user : {hal::Cost::io_user, hal::Cost::copy_record})
+      b.cpu_user += p.cpu.counters().cost_time[static_cast<std::size_t>(user)].value();
+    b.card = p.card->busy();
+    b.interrupts = p.host->interrupts();
+    b.dma_interrupts = p.host->dma_interrupts();
     return b;
   }
 
@@ -151,11 +152,8 @@ std::vector<UtilisationRow> PlatformMachine::utilisation() const {
   add("AXI R", start_.axi_read, end_.axi_read);
   add("AXI W", start_.axi_write, end_.axi_write);
   add("DRAM", start_.dram, end_.dram);
-  add("device firmware", start_.firmware, end_.firmware);
-  for (std::size_t i = 0; i < end_.channels.size(); ++i)
-    add(fmt::format("NAND channel {}", i), i < start_.channels.size() ? start_.channels[i] : 0, end_.channels[i]);
-  for (std::size_t i = 0; i < end_.dies.size(); ++i)
-    add(fmt::format("NAND die {}", i), i < start_.dies.size() ? start_.dies[i] : 0, end_.dies[i]);
+  for (std::size_t i = 0; i < end_.card.size(); ++i)
+    add(end_.card[i].name, i < start_.card.size() ? start_.card[i].ps : 0, end_.card[i].ps);
   add("CPU", start_.cpu, end_.cpu);
   return rows;
 }
@@ -164,8 +162,6 @@ std::vector<CounterRow> PlatformMachine::counters() const {
   const Platform& p = *platform_;
   const AxiCounters& axi = p.host->dma_counters();
   const MmcBus::Counters& bus = p.mmc_bus.counters();
-  const FtlCounters& ftl = p.emmc.ftl().counters();
-  const QueueCounters& queue = p.emmc.queue_counters();
   const DramCounters& dram = p.dram.counters();
   std::vector<CounterRow> rows = {
       {"mmc_bus.commands", bus.commands},
@@ -181,22 +177,18 @@ std::vector<CounterRow> PlatformMachine::counters() const {
       {"dram.row_hits", dram.row_hits},
       {"dram.row_misses", dram.row_misses},
       {"dram.row_conflicts", dram.row_conflicts},
-      {"nand.map_hits", ftl.map_hits},
-      {"nand.map_misses", ftl.map_misses},
-      {"nand.rows_read", ftl.rows_read},
-      {"nand.cache_hits", ftl.cache_hits},
-      {"nand.readahead_hits", ftl.readahead_hits},
-      {"nand.programs", ftl.programs + ftl.slc_programs},
-      {"nand.erases", ftl.erases},
       {"cpu.interrupts", p.cpu.counters().interrupts},
       {"cpu.mmio_reads", p.cpu.counters().mmio_reads},
       {"cpu.mmio_writes", p.cpu.counters().mmio_writes},
       {"check.payload_bytes", checker_->checked_bytes()},
       {"check.raced_bytes", checker_->raced_bytes()},
-      {"emmc.tasks_executed", queue.executed},
-      {"emmc.tasks_discarded", queue.discarded},
-      {"emmc.tasks_most", queue.most},
   });
+  p.card->counters(rows);
+  // since the end of card set-up, as a board's /proc/interrupts would show for a benchmark
+  rows.push_back({"run.host_interrupts", end_.interrupts - start_.interrupts});
+  rows.push_back({"run.dma_interrupts", end_.dma_interrupts - start_.dma_interrupts});
+  for (std::size_t i = 0; i < static_cast<std::size_t>(hal::Cost::count); ++i)
+    rows.push_back({"cpu_time_ns." + cost_name(static_cast<hal::Cost>(i)), p.cpu.counters().cost_time[i].value() / 1000});
   for (unsigned i = 0; i < bus.by_index.size(); ++i)
     if (bus.by_index[i] != 0) rows.push_back({fmt::format("mmc_bus.cmd{}", i), bus.by_index[i]});
   return rows;

@@ -49,6 +49,8 @@ void Recorder::cpu_event(hal::Event what, std::uint32_t id, std::uint64_t a, std
     case hal::Event::request_issue:
     case hal::Event::request_buffer:
     case hal::Event::job_done:
+    case hal::Event::job_begin:
+    case hal::Event::os_wait:
       break;
   }
 }

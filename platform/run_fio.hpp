@@ -8,18 +8,11 @@
 #include <vector>
 
 #include "platform/config.hpp"
+#include "platform/front_end.hpp"
 #include "platform/options.hpp"
 #include "platform/session.hpp"
 
 namespace vp {
-
-enum ExitStatus : int { kGood = 0, kInternalError = 1, kBadInput = 2, kRuleBroken = 3, kDataMismatch = 4 };
-
-struct Streams {
-  std::ostream& out;
-  std::ostream& err;
-  bool err_is_terminal = false;
-};
 
 /// Throws InputError for bad input. A broken hardware rule outranks the data mismatch it may have caused.
 int run_fio(const Options& options, Machine& machine, const ConfigSource& source, Streams streams);

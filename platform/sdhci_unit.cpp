@@ -26,6 +26,7 @@ class SdhciUnit final : public HostUnit {
     table.host_irq = memory_map::kHostIrq;
   }
 
+  std::uint64_t interrupts() const override { return sdhci_.counters().interrupts_raised; }
   const AxiCounters& dma_counters() const override { return sdhci_.data().port().counters(); }
 
   void stalls(std::vector<StallRow>& rows, std::uint64_t period) const override {

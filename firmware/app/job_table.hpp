@@ -26,10 +26,69 @@ struct JobDef {
   std::uint32_t fsync_every;       ///< 0: never; n: a cache flush after every n writes
   std::uint32_t verify;            ///< 1: write stamped blocks; read them back and check (reads check stamps)
   std::uint32_t norandommap;       ///< 1: random offsets may repeat; 0: each block once per pass
+  std::uint32_t buffered;          ///< 1: through the page cache (firmware/os), one call at a time: iodepth 1
+};
+
+enum class FileSystem : std::uint32_t { none, ext2, ext4 };
+
+/// The operating system between a caller and the request queue (firmware/os).
+struct OsConfig {
+  std::uint64_t cache_bytes;             ///< memory of the page cache, taken from the buffer memory; 0: no cache
+  std::uint64_t read_ahead_bytes;        ///< largest read-ahead window
+  std::uint64_t dirty_background_bytes;  ///< dirty bytes above which write-back starts by itself
+  std::uint64_t dirty_limit_bytes;       ///< dirty and write-back bytes at which a writer must wait
+  std::uint64_t max_io_bytes;            ///< longest I/O built from contiguous pages
+  std::uint32_t writeback_ios;           ///< I/Os background write-back keeps open
+  std::uint32_t fua;                     ///< 1: commit records by FUA where disk and card can, else a flush after them
+  std::uint64_t journal_start, journal_bytes;  ///< ext4's journal on the device
+  std::uint32_t journal_blocks;          ///< 4 KiB metadata blocks of one transaction, beside descriptor and commit
+  std::uint32_t metadata_blocks;         ///< ext2: 4 KiB blocks written in place for one commit
+  std::uint64_t metadata_start;          ///< ext2: where they lie, 1 MiB apart
+  // for front ends: where a named file or partition lies
+  std::uint32_t filesystem;              ///< FileSystem that files lie on
+  std::uint64_t file_start, file_bytes;  ///< a file on the device; what one that exists already holds
+  std::uint64_t partition_start;         ///< of a device node with a partition number
+};
+
+/// One end of a copy.
+struct FileDef {
+  enum Kind : std::uint32_t { none, device, file };  ///< none: /dev/zero as input, /dev/null as output
+  std::uint32_t kind;
+  std::uint32_t filesystem;  ///< FileSystem, of a file
+  std::uint64_t start;       ///< bytes on the device, multiple of the page size
+  std::uint64_t size;        ///< bytes there already
+  std::uint64_t limit;       ///< bytes it can grow to
+  std::uint64_t offset;      ///< bytes: where the copy begins
+  std::uint32_t direct;      ///< 1: past the page cache
+  std::uint32_t sync;        ///< 0; 1 O_DSYNC, 2 O_SYNC
+};
+
+/// A copying program (dd); runs instead of the jobs when `active`.
+struct CopyDef {
+  std::uint32_t active;
+  std::uint32_t final_sync;  ///< 0; 1 fdatasync, 2 fsync before the end
+  FileDef in, out;
+  std::uint64_t ibs, obs;    ///< bytes per read and per write call
+  std::uint64_t bytes;       ///< most to read; all ones: to the end of the input
+  // written by the program
+  std::uint64_t in_full, in_part, out_full, out_part, copied;
+};
+
+/// What the operating system's path did; written by the program.
+struct OsReport {
+  std::uint64_t sync_windows, async_windows;  ///< read-ahead: on a miss, on a mark
+  std::uint64_t pages_read, pages_read_ahead; ///< of these, brought in by a mark
+  std::uint64_t page_hits, page_waits;        ///< pages that were ready when first asked for; sleeps for a page
+  std::uint64_t read_ios, write_ios, journal_ios, flushes, commits;
+  std::uint64_t pages_written;
+  std::uint64_t left_dirty_bytes;             ///< in the cache at the end, not on the device
 };
 
 /// Which driver the workload program binds to the host at host_base.
 enum class HostKind : std::uint32_t { sdhci, dwmmc, hsmmc };
+
+/// What is in the slot: probe tries an eMMC first, then an SD memory card.
+enum class CardKind : std::uint32_t { probe, emmc, sd };
 
 struct JobTable {
   std::uint32_t magic;
@@ -68,6 +127,13 @@ struct JobTable {
   std::uint32_t cq_dcmd;           ///< 1: flush as a direct command in slot 31 (31 data tags); 0: engine off, CMD6, on
   std::uint32_t cq_task_desc_128;  ///< task descriptors: 0 as wide as the DMA addresses, 1 64 bit, 2 128 bit
   std::uint32_t cq_trans_desc_12;  ///< 1: 64-bit transfer descriptors 12 bytes apart instead of 16
+  // HSMMC on a system DMA (host_kind hsmmc); use_dma 0 is PIO, any other the system DMA
+  std::uint64_t hs_dma_base;       ///< MMIO base of the system DMA
+  std::uint32_t hs_dma_irq, hs_dma_error_irq;      ///< its lines at the interrupt controller
+  std::uint32_t hs_rx_channel, hs_tx_channel;      ///< request lines of the host
+  std::uint32_t hs_max_linked;     ///< parameter sets linked at once, 1 to 128; 0: 20 (Linux MAX_NR_SG)
+  std::uint32_t hs_linked_list;    ///< 1: the list in memory, fetched by the DMA
+  CardKind card_kind;
   // DW-MMC (host_kind dwmmc); use_dma 0 is PIO, any other the host's own DMA controller. Its limits follow from the ring;
   // max_segs, max_seg_bytes, max_req_bytes and max_blk_count above bound them.
   std::uint32_t dw_ring_bytes;     ///< descriptor ring, multiple of 32; 0: one page (page_bytes)
@@ -77,6 +143,8 @@ struct JobTable {
   std::uint32_t dw_extended_tmout; ///< 1: TMOUT bits 10:8 multiply the data timeout
   std::uint32_t dw_poll_busy;      ///< 1: busy is polled even where the host has a busy-clear interrupt
   std::uint32_t dw_software_stop;  ///< 1: CMD12 of an open-ended transfer by the driver, not by the host
+  OsConfig os;
+  CopyDef copy;
   JobDef jobs[kMaxJobs];
   // written by the workload program
   std::uint64_t done;              ///< 1 when every job has ended
@@ -86,6 +154,7 @@ struct JobTable {
   std::uint32_t card_mode;         ///< fw::CardMode reached
   std::uint32_t card_clock_hz;
   std::uint64_t card_sectors;
+  OsReport os_report;
 };
 
 /// In rising order of preference.

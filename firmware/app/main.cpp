@@ -8,9 +8,11 @@
 #include "firmware/block/cqe_disk.hpp"
 #include "firmware/drivers/cqhci_hw.hpp"
 #include "firmware/drivers/dwmmc.hpp"
+#include "firmware/drivers/hsmmc.hpp"
 #include "firmware/drivers/intc.hpp"
 #include "firmware/drivers/sdhci.hpp"
 #include "firmware/hal/hal.hpp"
+#include "firmware/os/copier.hpp"
 
 namespace fw {
 
@@ -19,11 +21,15 @@ namespace {
 constexpr std::uint32_t kDefaultTimeoutMs = 10'000;
 constexpr std::uint32_t kDefaultMaxHz = 200'000'000;
 
+constexpr std::uint32_t kNoLine = 0xFF;
+
 /// Everything the program holds; static, because it has no heap.
 struct Machine {
   Intc intc;
   std::uint32_t host_line = 0;
+  std::uint32_t dma_line = kNoLine, dma_error_line = kNoLine;  ///< of a system DMA
   Sdhci sdhci;
+  Hsmmc hsmmc;
   DwMmc dwmmc;
   MmcHost* host = nullptr;  ///< the one in use
   Card card;
@@ -31,7 +37,9 @@ struct Machine {
   Cqhci engine;
   CqeDisk queued_disk;
   RequestQueue queue;
+  OsLayer os;
   Workload workload;
+  Copier copier;
 };
 Machine machine;
 
@@ -40,6 +48,8 @@ void on_interrupt(void* context) {
   const std::uint32_t number = m.intc.claim();
   if (number == 0) return;
   if (number == m.host_line + 1) m.host->irq();
+  if (number == m.dma_line + 1) m.hsmmc.dma_irq();
+  if (number == m.dma_error_line + 1) m.hsmmc.dma_error_irq();
   m.intc.complete(number);
 }
 
@@ -49,6 +59,10 @@ Status check_table(const JobTable& t) {
   if (t.cqe_cit > cq::kIdleTimerMask || t.cq_coalesce_count > cq::kMaxCoalCount ||
       t.cq_coalesce_timeout > cq::kMaxCoalTimeout || t.cq_task_desc_128 > 2)
     return Status::bad_job;
+  if (t.host_kind == HostKind::hsmmc && (t.hs_dma_irq > 31 || t.hs_dma_error_irq > 31 || t.hs_rx_channel > 31 ||
+                                         t.hs_tx_channel > 31 || t.hs_max_linked > HsmmcDma::kMaxLinked))
+    return Status::bad_job;
+  if (t.card_kind > CardKind::sd) return Status::bad_job;
   if (t.max_mode > static_cast<std::uint32_t>(CardMode::hs400es)) return Status::bad_job;
   const QueueLimits limits{t.max_segs, t.max_seg_bytes, t.max_req_bytes, t.max_blk_count};
   if (!limits.valid()) return Status::bad_limits;
@@ -101,6 +115,32 @@ Status start_sdhci(const JobTable& t, Pool& pool) {
   return machine.sdhci.init(c) ? Status::ok : Status::host_failed;
 }
 
+Status start_hsmmc(const JobTable& t, Pool& pool) {
+  if (!t.base_clock_hz) return Status::no_clock;  // no register of this host tells it
+  HsmmcConfig c;
+  c.base = t.host_base;
+  c.base_clock_hz = t.base_clock_hz;
+  c.bus_width = t.bus_width ? t.bus_width : 4;
+  c.use_dma = t.use_dma != 0;
+  c.auto_cmd23 = t.auto_cmd23 != 0;
+  c.request_timeout_ms = t.request_timeout_ms ? t.request_timeout_ms : kDefaultTimeoutMs;
+  c.dma.base = t.hs_dma_base;
+  c.dma.port = t.host_base + Hsmmc::kDataPort;
+  c.dma.rx_channel = t.hs_rx_channel;
+  c.dma.tx_channel = t.hs_tx_channel;
+  if (t.hs_max_linked) c.dma.max_linked = t.hs_max_linked;
+  c.dma.linked_list = t.hs_linked_list != 0;
+  if (c.dma.linked_list) {
+    c.dma.list_entries = t.max_segs;
+    c.dma.list_address = pool.take(HsmmcDma::list_bytes(t.max_segs), 64);
+    if (!c.dma.list_address) return Status::pool_too_small;
+  }
+  machine.dma_line = t.hs_dma_irq;
+  machine.dma_error_line = t.hs_dma_error_irq;
+  machine.host = &machine.hsmmc;
+  return machine.hsmmc.init(c) ? Status::ok : Status::host_failed;
+}
+
 Status start_dwmmc(const JobTable& t, Pool& pool) {
   if (!t.base_clock_hz) return Status::no_clock;  // no register of this host tells it
   DwMmcConfig c;
@@ -126,6 +166,8 @@ Status start_dwmmc(const JobTable& t, Pool& pool) {
 
 Status start_host(const JobTable& t, Pool& pool) {
   switch (t.host_kind) {
+    case HostKind::hsmmc:
+      return start_hsmmc(t, pool);
     case HostKind::sdhci:
       return start_sdhci(t, pool);
     case HostKind::dwmmc:
@@ -140,6 +182,7 @@ Status start_card(JobTable& t, Pool& pool) {
   c.max_mode = static_cast<CardMode>(t.max_mode);
   c.max_clock_hz = t.max_clock_hz ? t.max_clock_hz : kDefaultMaxHz;
   c.enable_cache = t.enable_cache != 0;
+  c.kind = t.card_kind;
   c.bounce_address = pool.take(kSectorBytes, kSectorBytes);
   if (!c.bounce_address) return Status::pool_too_small;
   machine.card = Card(*machine.host, c);
@@ -220,7 +263,9 @@ Status start_all(JobTable& t) {
   machine.host_line = t.host_irq;
   hal::set_irq_handler(on_interrupt, &machine);
   if (const Status s = start_host(t, pool); s != Status::ok) return s;
-  machine.intc.enable_only(t.host_irq);
+  std::uint32_t lines = 1u << t.host_irq;
+  if (t.host_kind == HostKind::hsmmc) lines |= 1u << t.hs_dma_irq | 1u << t.hs_dma_error_irq;
+  machine.intc.enable(lines);
   hal::irq_enable(true);
   if (const Status s = start_card(t, pool); s != Status::ok) return s;
   for (std::uint32_t i = 0; i < t.job_count; ++i)
@@ -229,6 +274,7 @@ Status start_all(JobTable& t) {
   const QueueLimits limits = limits_for(t);
   MmcDiskConfig disk;
   disk.max_seg_bytes = limits.max_seg_bytes;
+  disk.use_cmd23 = machine.card.info().cmd23;
   machine.disk.init(*machine.host, machine.card, disk);
   if (t.use_cqe) {
     if (const Status s = start_queueing(t, pool, limits); s != Status::ok) return s;
@@ -236,7 +282,8 @@ Status start_all(JobTable& t) {
   } else {
     machine.queue.init(machine.disk, limits);
   }
-  return machine.workload.init(t, machine.queue, machine.card.cache_on());
+  if (t.copy.active) return machine.copier.init(t, machine.queue, machine.os, pool, machine.card.cache_on());
+  return machine.workload.init(t, machine.queue, machine.os, pool, machine.card.cache_on());
 }
 
 }  // namespace
@@ -249,7 +296,7 @@ int main() {
   t.first_bad_offset = 0;
   Status s = start_all(t);
   if (s == Status::ok) {
-    s = machine.workload.run();
+    s = t.copy.active ? machine.copier.run() : machine.workload.run();
     if (t.use_cqe && s == Status::ok) machine.queued_disk.stop();
   }
   if (s == Status::ok) t.done = 1;

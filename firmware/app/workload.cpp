@@ -24,6 +24,7 @@ Status check_job(const JobDef& d, std::uint64_t sectors) {
   if (static_cast<std::uint32_t>(d.kind) > static_cast<std::uint32_t>(JobKind::randrw))
     return Status::bad_job;
   if (d.time_based && d.runtime_ns == 0) return Status::bad_job;
+  if (d.buffered && d.iodepth != 1) return Status::bad_job;
   if (d.offset + d.size < d.offset) return Status::bad_job;
   if (sectors && d.offset + d.size > sectors * kSectorBytes) return Status::bad_job;
   return d.iodepth > kMaxIos ? Status::too_many_ios : Status::ok;
@@ -37,9 +38,10 @@ std::uint64_t job_block(const JobDef& d, std::uint64_t position) {
   return Permutation(blocks, mix64(d.seed) + mix64(pass))(position % blocks);
 }
 
-Status Workload::init(JobTable& table, RequestQueue& queue, bool cache_on) {
+Status Workload::init(JobTable& table, RequestQueue& queue, OsLayer& os, Pool& pool, bool cache_on) {
   table_ = &table;
   queue_ = &queue;
+  os_ = &os;
   cache_on_ = cache_on;
   pages_ = PageAllocator(table.buffer_base, table.buffer_bytes, table.page_bytes, table.contiguity_pages,
                          table.run_stride);
@@ -66,6 +68,25 @@ Status Workload::init(JobTable& table, RequestQueue& queue, bool cache_on) {
       if (!only_reads(d) && !d.verify) fill_random(io.buffer, d.block_bytes, d.seed + slot);
     }
   }
+  return start_os(pool);
+}
+
+/// fio advises the system how it will read (fadvise_hint), and drops what is cached first: the cache begins empty.
+Status Workload::start_os(Pool& pool) {
+  bool any = false;
+  for (std::uint32_t i = 0; i < table_->job_count; ++i) any = any || jobs_[i].def->buffered;
+  if (!any) return Status::ok;
+  std::uint32_t slots = 0;
+  for (std::uint32_t i = 0; i < table_->job_count; ++i) slots += jobs_[i].def->iodepth;
+  if (slots > kMaxIos - OsLayer::kIos) return Status::too_many_ios;  // the queue's rings hold both
+  if (const Status s = os_->init(*table_, pages_, pool, *queue_, cache_on_); s != Status::ok) return s;
+  for (std::uint32_t i = 0; i < table_->job_count; ++i) {
+    Job& job = jobs_[i];
+    job.file.size = table_->card_sectors * kSectorBytes;
+    os_->open(job.file, is_random(*job.def) ? ReadAhead::Hint::random : ReadAhead::Hint::sequential);
+    job.call.file = &job.file;
+    job.call.job = i;
+  }
   return Status::ok;
 }
 
@@ -76,14 +97,20 @@ Status Workload::run() {
   while (running_) {
     bool progress = false;
     for (std::uint32_t i = 0; i < table_->job_count; ++i) progress |= step(jobs_[i]);
+    progress |= os_->ready() && queue_->pending();  // what ends now may be what a call sleeps for
     queue_->service();
     progress |= reap();
+    if (os_->ready()) {
+      os_->settle();
+      os_->background();
+    }
     if (progress || !running_) continue;
     if (queue_->pending()) continue;
     const std::uint64_t deadline = queue_->deadline_ns();
     if (deadline == kNever) return Status::stuck;
     wait_until([this] { return queue_->pending(); }, deadline);
   }
+  if (os_->ready()) os_->report();
   return Status::ok;
 }
 
@@ -91,9 +118,14 @@ Status Workload::run() {
 bool Workload::step(Job& job) {
   if (job.phase == Phase::done) return false;
   bool progress = false;
+  if (job.calling && os_->advance(job.call)) {
+    end_call(job);
+    progress = true;
+  }
   while (job.in_flight < job.def->iodepth && !job.sync_running && submit_next(job)) {
     progress = true;
     if (queue_->pending()) queue_->service();
+    if (job.def->buffered) break;  // a call that the cache serves ends at once: the others have their turn
   }
   if (job.in_flight == 0 && !job.sync_due && !more(job)) {
     end_phase(job);
@@ -198,6 +230,7 @@ void Workload::submit(Job& job, Io& io) {
   ++job.in_flight;
   const auto direction = static_cast<std::uint32_t>(io.direction);
   hal::event(hal::Event::io_begin, io.slot, std::uint64_t{job.id} << 32 | direction, io.offset, io.bytes);
+  if (job.def->buffered) return begin_call(job, io);
   hal::cost(hal::Cost::io_submit);
   if (io.bytes) hal::cost(hal::Cost::page_pin, io.buffer.pages_of(0, io.bytes));
   const bool elided = io.direction == Direction::sync && !cache_on_;
@@ -207,6 +240,28 @@ void Workload::submit(Job& job, Io& io) {
     io.error = MmcError::none;
     ended(io);
   }
+}
+
+void Workload::begin_call(Job& job, Io& io) {
+  OsCall& c = job.call;
+  c.kind = io.direction == Direction::sync   ? OsCallKind::fsync
+           : io.direction == Direction::read ? OsCallKind::read
+                                             : OsCallKind::write;
+  c.offset = io.offset;
+  c.bytes = io.bytes;
+  c.user = io.buffer;
+  c.user_offset = 0;
+  job.calling = &io;
+  if (os_->begin(c)) end_call(job);
+}
+
+void Workload::end_call(Job& job) {
+  Io& io = *job.calling;
+  job.calling = nullptr;
+  io.error = job.call.error;
+  os_->settle();
+  hal::event(hal::Event::io_submitted, io.slot);
+  ended(io);
 }
 
 bool Workload::reap() {
@@ -221,12 +276,12 @@ bool Workload::reap() {
 
 void Workload::ended(Io& io) {
   Job& job = jobs_[io.job];
-  hal::cost(hal::Cost::io_complete);
+  if (!job.def->buffered) hal::cost(hal::Cost::io_complete);
   hal::event(hal::Event::io_end, io.slot, static_cast<std::uint64_t>(io.error));
   --job.in_flight;
   if (io.direction == Direction::sync) job.sync_running = false;
   if (io.error != MmcError::none) {
-    ++table_->errors;
+    if (!job.def->buffered) ++table_->errors;  // the layer counts its own
     if (!job.error) job.error = static_cast<std::uint32_t>(io.error);
   } else if (io.check) {
     check_data(io);

@@ -3,7 +3,8 @@
 // place, as in fio); random jobs visit each block once per pass unless norandommap. A verify job stamps what
 // it writes and reads all of it back afterwards, the stamp's generation being the pass; with verify the
 // random order is the same in every pass, so that the last writer of every block is known, and norandommap is
-// ignored. A read job with verify checks stamps of any generation. An fsync blocks its job, as the system
+// ignored. A read job with verify checks stamps of any generation. A buffered job makes its calls through the page cache
+// (firmware/os), one at a time; other jobs' direct I/O to the same place does not see what is cached. An fsync blocks its job, as the system
 // call does, and is a no-op while the cache is off.
 #pragma once
 
@@ -12,6 +13,7 @@
 #include "firmware/app/job_table.hpp"
 #include "firmware/app/status.hpp"
 #include "firmware/block/queue.hpp"
+#include "firmware/os/os_layer.hpp"
 
 namespace fw {
 
@@ -24,7 +26,8 @@ std::uint64_t job_block(const JobDef& def, std::uint64_t position);
 class Workload {
  public:
   /// Cuts the I/O buffers from the table's memory. Call after check_job of every job.
-  Status init(JobTable& table, RequestQueue& queue, bool cache_on);
+  /// The operating system's layer is set up when a job needs it.
+  Status init(JobTable& table, RequestQueue& queue, OsLayer& os, Pool& pool, bool cache_on);
   /// Runs all jobs to their end.
   Status run();
 
@@ -44,6 +47,9 @@ class Workload {
     std::uint32_t in_flight = 0;
     bool sync_due = false, sync_running = false;
     std::uint32_t error = 0;
+    OsFile file;         ///< of a buffered job: the whole device
+    OsCall call;
+    Io* calling = nullptr;  ///< the I/O whose call is under way
   };
 
   bool step(Job& job);
@@ -55,6 +61,9 @@ class Workload {
   void submit_sync(Job& job, Io& io);
   Direction choose_direction(const Job& job) const;
   void submit(Job& job, Io& io);
+  Status start_os(Pool& pool);
+  void begin_call(Job& job, Io& io);
+  void end_call(Job& job);
   Io& free_io(Job& job);
   bool reap();
   void ended(Io& io);
@@ -62,6 +71,7 @@ class Workload {
 
   JobTable* table_ = nullptr;
   RequestQueue* queue_ = nullptr;
+  OsLayer* os_ = nullptr;
   bool cache_on_ = false;
   PageAllocator pages_;
   std::array<Job, kMaxJobs> jobs_{};

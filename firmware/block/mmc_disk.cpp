@@ -9,6 +9,7 @@ namespace {
 constexpr std::uint64_t kFirstBackoffNs = 32'000, kLastBackoffNs = 32'768'000;
 constexpr std::uint64_t kPollLimitNs = 10'000'000'000;
 constexpr std::uint32_t kMaxAttempts = 2;
+constexpr std::uint32_t kReliableWrite = 1u << 31;  // CMD23 argument (JESD84-B51 6.6.10)
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
 }  // namespace
 
@@ -19,6 +20,13 @@ void MmcDisk::init(MmcHost& host, Card& card, const MmcDiskConfig& config) {
   state_ = State::idle;
   request_ = finished_ = nullptr;
   recoveries_ = 0;
+}
+
+// Linux's condition: CMD23, and the card has reliable writes (EXT_CSD WR_REL_PARAM bit 2, or REL_WR_SEC_C).
+bool MmcDisk::can_fua() const {
+  const auto& raw = card_->info().raw;
+  constexpr unsigned kWrRelParam = 166, kRelWrSecC = 222, kEnhanced = 4;
+  return config_.use_cmd23 && ((raw[kWrRelParam] & kEnhanced) || raw[kRelWrSecC]);
 }
 
 void MmcDisk::issue(Request& r) {
@@ -41,7 +49,7 @@ void MmcDisk::start_transfer() {
   command_.arg = card_->address_arg(r.lba);
   command_.data = &data_;
   command_.use_sbc = many && config_.use_cmd23;
-  command_.sbc_arg = data_.blocks;
+  command_.sbc_arg = data_.blocks | (r.fua && many ? kReliableWrite : 0);
   command_.stop = many && !config_.use_cmd23;
   state_ = State::transfer;
   ++request_->attempts;

@@ -29,6 +29,7 @@ class MmcDisk final : public BlockBackend {
   Request* take_finished() override;
   bool pending() const override;
   std::uint64_t deadline_ns() const override;
+  bool can_fua() const override;
 
   std::uint32_t recoveries() const { return recoveries_; }
 

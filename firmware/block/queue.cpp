@@ -34,7 +34,7 @@ void RequestQueue::cut_more() {
     io.all_cut = io.error == MmcError::bad_request || io.cut >= io.bytes;
     if (io.all_cut) {
       cutting_.pop();
-      if (io.outstanding == 0) done_.push(&io);
+      if (io.outstanding == 0) finish(io);
     }
     kick();
   }
@@ -61,6 +61,7 @@ bool RequestQueue::cut_one(Io& io) {
   Request& r = *new_request(io);
   r.flush = flush;
   r.write = io.direction == Direction::write;
+  r.fua = r.write && io.fua;
   r.lba = (io.offset + io.cut) / kSectorBytes;
   r.bytes = e.bytes;
   r.segments = e.segments;
@@ -129,7 +130,14 @@ void RequestQueue::complete(Request& r) {
   hal::event(hal::Event::request_end, r.slot, static_cast<std::uint64_t>(r.error));
   if (io.error == MmcError::none) io.error = r.error;
   free_ |= std::uint64_t{1} << r.slot;
-  if (--io.outstanding == 0 && io.all_cut) done_.push(&io);
+  if (--io.outstanding == 0 && io.all_cut) finish(io);
+}
+
+void RequestQueue::finish(Io& io) {
+  if (io.owner)
+    io.owner->io_done(io);
+  else
+    done_.push(&io);
 }
 
 Io* RequestQueue::take_done() { return done_.count ? done_.pop() : nullptr; }

@@ -28,6 +28,8 @@ class RequestQueue {
   bool pending() const { return backend_->pending() || done_.count != 0; }
   unsigned in_flight() const { return in_flight_; }
   std::uint64_t deadline_ns() const { return backend_->deadline_ns(); }
+  bool can_fua() const { return backend_->can_fua(); }
+  const QueueLimits& limits() const { return limits_; }
 
  private:
   template <class T, unsigned N>
@@ -52,6 +54,7 @@ class RequestQueue {
   void map(Request& r);
   void issue(Request& r);
   void complete(Request& r);
+  void finish(Io& io);
 
   BlockBackend* backend_ = nullptr;
   QueueLimits limits_;

@@ -8,6 +8,16 @@
 
 namespace fw {
 
+struct Io;
+/// Who is told at once when its I/O has ended, from inside RequestQueue::service() or submit().
+class IoOwner {
+ public:
+  virtual void io_done(Io& io) = 0;
+
+ protected:
+  ~IoOwner() = default;
+};
+
 enum class Direction : std::uint32_t { read = 0, write = 1, trim = 2, sync = 3 };
 
 /// One I/O of a job, as the caller sees it.
@@ -18,6 +28,8 @@ struct Io {
   std::uint64_t offset = 0;  ///< bytes on the device
   std::uint64_t bytes = 0;   ///< 0: a flush
   Buffer buffer;
+  bool fua = false;          ///< a write that must be on the medium when it ends; only where the back end can
+  IoOwner* owner = nullptr;  ///< null: collected by RequestQueue::take_done()
   // the queue's
   std::uint64_t cut = 0;  ///< bytes that are already requests
   bool all_cut = false;
@@ -35,6 +47,7 @@ struct Request {
   Io* io = nullptr;
   bool flush = false;
   bool write = false;
+  bool fua = false;
   std::uint64_t lba = 0;
   std::uint32_t bytes = 0;
   std::uint64_t buffer_offset = 0;
@@ -60,6 +73,8 @@ class BlockBackend {
   virtual bool pending() const = 0;
   /// Call service() by this instant at the latest (ns); all ones when nothing runs.
   virtual std::uint64_t deadline_ns() const = 0;
+  /// Whether it can carry out a write with fua (a reliable write).
+  virtual bool can_fua() const { return false; }
 
  protected:
   ~BlockBackend() = default;

@@ -10,6 +10,8 @@ class Intc {
  public:
   explicit Intc(std::uint64_t base = 0) : base_(base) {}
   void enable_only(unsigned line) { hal::write32(base_ + vp::intc::kEnable, 1u << line); }
+  /// Lines as bits.
+  void enable(std::uint32_t lines) { hal::write32(base_ + vp::intc::kEnable, lines); }
   std::uint32_t claim() { return hal::read32(base_ + vp::intc::kClaim); }
   void complete(std::uint32_t number) { hal::write32(base_ + vp::intc::kComplete, number); }
 

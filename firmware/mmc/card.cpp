@@ -14,12 +14,12 @@ constexpr std::uint64_t kMs = 1'000'000;
 constexpr std::uint64_t kOpCondStepNs = 10 * kMs;
 constexpr unsigned kOpCondTries = 100;  // JESD84-B51 6.4.3: ready within 1 s
 constexpr std::uint32_t kOcrReady = 1u << 31, kOcrSectors = 1u << 30, kOcrVoltages = 0x00FF'8080;
-constexpr std::uint32_t kRca = 1;
+constexpr std::uint32_t kRca = 1;  // the host's choice
 constexpr std::uint64_t kTranLimitNs = 1000 * kMs;
 constexpr std::uint64_t kStatusStepNs = kMs;
 }  // namespace
 
-std::uint32_t Card::rca_arg() const { return kRca << 16; }
+std::uint32_t Card::rca_arg() const { return rca_ << 16; }
 
 bool Card::command(std::uint8_t index, std::uint32_t arg, Response response, MmcCommand& c) {
   c.index = index;
@@ -29,9 +29,12 @@ bool Card::command(std::uint8_t index, std::uint32_t arg, Response response, Mmc
 }
 
 SetupResult Card::set_up() {
+  if (config_.kind == CardKind::sd) return set_up_sd();
   std::uint32_t dropped = 0;
   for (;;) {
-    if (const SetupResult r = identify(); r != SetupResult::ok) return r;
+    const SetupResult r = identify();
+    if (r == SetupResult::no_card && config_.kind == CardKind::probe && dropped == 0) return set_up_sd();
+    if (r != SetupResult::ok) return r;
     const std::uint32_t modes = possible_modes(host_->capabilities(), info_, config_.max_mode) & ~dropped;
     const CardMode mode = best_mode(modes);
     if (select_mode(mode)) {
@@ -51,6 +54,7 @@ SetupResult Card::identify() {
   info_ = CardInfo{};
   cache_on_ = false;
   width_ = 1;
+  rca_ = kRca;
   mode_ = CardMode::legacy;
   host_->set_timing(CardMode::legacy);
   host_->set_bus_width(1);

@@ -2,7 +2,8 @@
 // Identify, read CSD and EXT_CSD, set the erase groups, go to the best mode (HS400ES, HS400, HS200, DDR52,
 // HS, legacy); a mode whose switch, status or tuning fails is dropped and the card is identified anew for the
 // next one. Then power class, HPI and the write cache. The queue's commands are in card_queue.cpp. Boot, RPMB,
-// partitions and sleep are not here. SD probing is left out, as with "no-sd" and "no-sdio" in a device tree.
+// partitions and sleep are not here. A card that does not answer CMD1 is tried as an SD memory card (sd_setup.cpp),
+// unless the board says what it is.
 #pragma once
 
 #include "firmware/mmc/card_info.hpp"
@@ -15,6 +16,7 @@ struct CardConfig {
   std::uint32_t max_clock_hz = 200'000'000;
   bool enable_cache = true;
   std::uint64_t bounce_address = 0;  ///< 512 bytes of DMA memory for EXT_CSD
+  CardKind kind = CardKind::probe;
 };
 
 enum class SetupResult : std::uint8_t {
@@ -80,6 +82,13 @@ class Card {
   bool select_hs400es();
   bool select_power_class();
   bool set_options();
+  // sd_setup.cpp
+  SetupResult set_up_sd();
+  bool app_command(std::uint8_t index, std::uint32_t arg, Response response, MmcCommand& c);
+  bool read_sd_register(std::uint8_t index, std::uint32_t arg, bool app, std::span<std::uint8_t> out);
+  bool sd_op_cond();
+  SetupResult sd_registers();
+  bool sd_speed();
 
   MmcHost* host_ = nullptr;
   CardConfig config_;
@@ -87,6 +96,7 @@ class Card {
   CardMode mode_ = CardMode::legacy;
   std::uint32_t clock_hz_ = 0;
   unsigned width_ = 1;
+  std::uint32_t rca_ = 1;  ///< an SD card chooses its own
   bool cache_on_ = false;
 };
 

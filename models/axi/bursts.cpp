@@ -29,6 +29,12 @@ BurstPart next_burst(std::uint64_t address, std::uint32_t bytes, std::uint32_t b
   return {address, std::min(chunk, beats * beat_bytes - skew), beats};
 }
 
+BurstPart next_fixed_burst(std::uint64_t address, std::uint32_t bytes, std::uint32_t beat_bytes,
+                           std::uint32_t max_beats) {
+  const std::uint32_t beats = std::min({bytes / beat_bytes, max_beats, kAxiMaxFixedBeats});
+  return {address, beats * beat_bytes, beats};
+}
+
 std::vector<BurstPart> split_bursts(std::uint64_t address, std::uint32_t bytes, std::uint32_t beat_bytes,
                                     std::uint32_t max_beats, const BurstSet& allowed) {
   std::vector<BurstPart> parts;

@@ -118,4 +118,13 @@ sc_time AxiMasterPort::access_lt(bool is_write, std::uint64_t address, std::byte
   return piece.done;
 }
 
+sc_time AxiMasterPort::access_fixed_lt(bool is_write, std::uint64_t address, std::byte* data,
+                                       std::uint32_t bytes, std::uint32_t beat_bytes, sc_time ready,
+                                       bool* ok) {
+  LtPiece piece{.bytes = bytes, .ready = ready, .left = {}, .done = {}};
+  const bool good = impl_->run_fixed_lt(impl_->directions[is_write], address, data, beat_bytes, piece);
+  if (ok) *ok = good;
+  return piece.done;
+}
+
 }  // namespace vp

@@ -50,6 +50,9 @@ class AxiMasterPort : public sc_core::sc_module {
     std::byte* data = nullptr;
     std::uint32_t bytes = 0;
     std::uint32_t id = 0;
+    /// 0: INCR bursts. Else FIXED bursts, every beat of so many bytes (a power of two, at most the data
+    /// width) at `address`: a peripheral's FIFO. A FIXED burst has at most 16 beats (ARM IHI 0022 A3.4.1).
+    std::uint32_t fixed_beat_bytes = 0;
     bool error = false;  ///< out: DECERR or SLVERR on any burst
     std::uint64_t error_address = 0;
     void* user = nullptr;
@@ -92,6 +95,9 @@ class AxiMasterPort : public sc_core::sc_module {
   /// `lt` style counterpart of a small single read or write (a descriptor): returns when it is done.
   sc_time access_lt(bool is_write, std::uint64_t address, std::byte* data, std::uint32_t bytes, sc_time ready,
                     bool* ok);
+  /// `lt` style counterpart of a transfer with `fixed_beat_bytes`.
+  sc_time access_fixed_lt(bool is_write, std::uint64_t address, std::byte* data, std::uint32_t bytes,
+                          std::uint32_t beat_bytes, sc_time ready, bool* ok);
 
   const AxiCounters& counters() const;
   const AxiMasterParams& params() const;

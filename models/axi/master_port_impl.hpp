@@ -187,19 +187,18 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
 
   void issue(Direction& d, std::uint64_t now) {
     Transfer& transfer = *d.queue.front();
-    const BurstPart part = next_burst(transfer.address + d.offset, transfer.bytes - d.offset, beat_bytes,
-                                      static_cast<std::uint32_t>(params.max_burst_beats), allowed);
+    const BurstPart part = next_part(transfer, d.offset);
     d.limited += now - std::max(d.ready_ps, d.next_issue);
     Transaction& t = take();
     t.set_command(d.is_write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
     t.set_address(part.address & address_mask);
     t.set_data_ptr(reinterpret_cast<unsigned char*>(transfer.data + d.offset));
     t.set_data_length(part.bytes);
-    t.set_streaming_width(part.bytes);
+    t.set_streaming_width(transfer.fixed_beat_bytes ? transfer.fixed_beat_bytes : part.bytes);
     t.set_byte_enable_ptr(nullptr);
     t.set_dmi_allowed(false);
     t.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-    fill(t.axi, transfer.id, part.beats);
+    fill(t.axi, transfer.id, part.beats, transfer.fixed_beat_bytes);
     t.axi.w_free = at_ps(d.channel_free);
     t.axi.granted = at_ps(now);
     const std::uint64_t start = std::max(now, d.channel_free);
@@ -222,10 +221,16 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
     t.release();
   }
 
-  void fill(AxiExtension& x, std::uint32_t id, std::uint32_t beats) const {
+  BurstPart next_part(const Transfer& t, std::uint32_t offset) const {
+    const auto max_beats = static_cast<std::uint32_t>(params.max_burst_beats);
+    if (t.fixed_beat_bytes) return next_fixed_burst(t.address, t.bytes - offset, t.fixed_beat_bytes, max_beats);
+    return next_burst(t.address + offset, t.bytes - offset, beat_bytes, max_beats, allowed);
+  }
+  void fill(AxiExtension& x, std::uint32_t id, std::uint32_t beats, std::uint32_t fixed_beat = 0) const {
     x.id = id;
     x.beats = beats;
-    x.beat_bytes = beat_bytes;
+    x.beat_bytes = fixed_beat ? fixed_beat : beat_bytes;
+    x.burst = fixed_beat ? AxiBurst::fixed : AxiBurst::incr;
     x.qos = static_cast<std::uint8_t>(params.qos);
     x.path = sc_time();
     x.timing = nullptr;
@@ -244,7 +249,9 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
     d.offset = 0;
     if (!d.queue.empty()) announce(d, *d.queue.front());
   }
-  void announce(Direction&, Transfer& transfer) { bus_address(transfer.address, transfer.bytes); }
+  void announce(Direction&, Transfer& transfer) {
+    bus_address(transfer.address, transfer.fixed_beat_bytes ? transfer.fixed_beat_bytes : transfer.bytes);
+  }
 
   void send(Direction& d, Transaction& t, std::uint64_t now) {
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
@@ -380,7 +387,10 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
 
   // --- lt style (master_port_lt.cpp) ---
   bool move_lt(Direction& d, std::uint64_t address, std::byte* data, std::uint32_t bytes,
-               std::span<LtPiece> pieces, AxiTimingTarget*& timing, sc_time& delay);
+               std::span<LtPiece> pieces, AxiTimingTarget*& timing, sc_time& delay,
+               std::uint32_t fixed_beat = 0);
+  bool run_fixed_lt(Direction& d, std::uint64_t address, std::byte* data, std::uint32_t fixed_beat,
+                    LtPiece& piece);
   std::uint64_t time_lt(Direction& d, const BurstPart& part, std::uint64_t ready, AxiTimingTarget* timing,
                         std::uint64_t delay, std::uint64_t& left);
   std::uint32_t streaming(const Direction& d, std::uint64_t address, std::uint32_t bytes) const;

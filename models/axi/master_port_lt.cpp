@@ -6,17 +6,19 @@
 namespace vp {
 
 bool AxiMasterPort::Impl::move_lt(Direction& d, std::uint64_t address, std::byte* data, std::uint32_t bytes,
-                                  std::span<LtPiece> pieces, AxiTimingTarget*& timing, sc_time& delay) {
+                                  std::span<LtPiece> pieces, AxiTimingTarget*& timing, sc_time& delay,
+                                  std::uint32_t fixed_beat) {
   Transaction& t = take();
   t.set_command(d.is_write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
   t.set_address(address & address_mask);
   t.set_data_ptr(reinterpret_cast<unsigned char*>(data));
   t.set_data_length(bytes);
-  t.set_streaming_width(bytes);
+  t.set_streaming_width(fixed_beat ? fixed_beat : bytes);
   t.set_byte_enable_ptr(nullptr);
   t.set_dmi_allowed(false);
   t.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-  fill(t.axi, 0, static_cast<std::uint32_t>((bytes + beat_bytes - 1) / beat_bytes));
+  const std::uint32_t beat = fixed_beat ? fixed_beat : beat_bytes;
+  fill(t.axi, 0, (bytes + beat - 1) / beat, fixed_beat);
   t.axi.pieces = pieces;
   port.socket->b_transport(t, delay);
   timing = t.axi.timing;
@@ -174,6 +176,27 @@ bool AxiMasterPort::Impl::run_lt(Direction& d, std::uint64_t address, std::byte*
     address += p.bytes;
   }
   return true;
+}
+
+/// FIXED bursts by reservation: one b_transport moves the data, the bursts are timed one by one.
+bool AxiMasterPort::Impl::run_fixed_lt(Direction& d, std::uint64_t address, std::byte* data,
+                                       std::uint32_t fixed_beat, LtPiece& piece) {
+  bus_address(address, fixed_beat);
+  AxiTimingTarget* timing = nullptr;
+  sc_time delay;
+  const bool good = move_lt(d, address, data, piece.bytes, {&piece, 1}, timing, delay, fixed_beat);
+  const std::uint64_t ready = align(piece.ready.value());
+  if (ready > d.prev_done) d.lt_from = ready;
+  std::uint64_t left = ready, done = ready;
+  for (std::uint32_t offset = 0; offset < piece.bytes;) {
+    const BurstPart part = next_fixed_burst(address, piece.bytes - offset, fixed_beat,
+                                            static_cast<std::uint32_t>(params.max_burst_beats));
+    done = time_lt(d, part, ready, timing, delay.value(), left);
+    offset += part.bytes;
+  }
+  piece.left = at_ps(left);
+  piece.done = at_ps(done);
+  return good;
 }
 
 }  // namespace vp

@@ -37,6 +37,9 @@ struct CpuParams {
   void declare(ParamRegistry& r, const std::string& at);  ///< keys <at>.mmio_read_ns … <at>.io_user_ns …
 };
 
+/// "copy_byte": what a cost is called in parameters and reports, without its unit.
+std::string cost_name(hal::Cost what);
+
 struct CpuCounters {
   sc_time busy;  ///< not waiting for an interrupt and not in delay_ns
   std::array<sc_time, static_cast<std::size_t>(hal::Cost::count)> cost_time{};

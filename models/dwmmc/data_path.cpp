@@ -18,15 +18,16 @@ AxiMasterParams with_width(AxiMasterParams p, unsigned bytes) {
 
 }  // namespace
 
-DwmmcData::DwmmcData(sc_core::sc_module_name name, Context& ctx, ClockDomain& core_clock, ClockDomain& axi_clock,
-                     MmcBus& bus, const DwmmcParams& params, Client& client)
+DwmmcData::DwmmcData(sc_core::sc_module_name name, Context& ctx, ClockDomain& core_clock,
+                     ClockDomain& axi_clock, MmcBus& bus, const DwmmcParams& params, Client& client)
     : sc_module(name),
       ctx_(ctx),
       core_(core_clock),
       bus_(bus),
       params_(params),
       client_(client),
-      port_("axi", ctx, axi_clock, with_width(params.axi, data_width_bytes(static_cast<std::uint32_t>(params.hcon)))),
+      port_("axi", ctx, axi_clock,
+            with_width(params.axi, data_width_bytes(static_cast<std::uint32_t>(params.hcon)))),
       list_(ctx, port_, "dwmmc.dma"),
       word_bytes_(data_width_bytes(static_cast<std::uint32_t>(params.hcon))) {
   port_.set_client(*this);
@@ -54,8 +55,8 @@ DwmmcData::Counters DwmmcData::counters() const {
 void DwmmcData::set_fsm(Fsm fsm, sc_time at) {
   if (fsm == fsm_) return;
   fsm_ = fsm;
-  static constexpr const char* kNames[] = {"IDLE", "SUSPEND", "DESC_RD", "DESC_CHK", "RD_REQ_WAIT",
-                                           "WR_REQ_WAIT", "RD", "WR", "DESC_CLOSE"};
+  static constexpr const char* kNames[] = {"IDLE",        "SUSPEND", "DESC_RD", "DESC_CHK",  "RD_REQ_WAIT",
+                                           "WR_REQ_WAIT", "RD",      "WR",      "DESC_CLOSE"};
   ctx_.trace.change_state(t_state_, at, kNames[static_cast<unsigned>(fsm)]);
 }
 
@@ -68,13 +69,17 @@ void DwmmcData::prepare(const Job& job) {
     left.resize(fifo_.available());
     fifo_.pull(left.data(), static_cast<std::uint32_t>(left.size()));
   } else if (fifo_.count() > 0) {
-    ctx_.finding("dwmmc.fifo_not_empty", name(), {},
-                 fmt::format("a transfer starts with {} bytes of an earlier one in the FIFO: reset the FIFO first (they are "
-                             "dropped here)", fifo_.count()));
+    ctx_.finding(
+        "dwmmc.fifo_not_empty", name(), {},
+        fmt::format(
+            "a transfer starts with {} bytes of an earlier one in the FIFO: reset the FIFO first (they are "
+            "dropped here)",
+            fifo_.count()));
   }
   if (dma_active_ && !list_dead_ && fsm_ != Fsm::suspend)
-    ctx_.finding("dwmmc.idmac_still_busy", name(), {buffer_address_},
-                 "a data command starts while the IDMAC has not closed the last descriptor of the one before");
+    ctx_.finding(
+        "dwmmc.idmac_still_busy", name(), {buffer_address_},
+        "a data command starts while the IDMAC has not closed the last descriptor of the one before");
   reset_dma();
   reset_wire();
   fifo_.clear();
@@ -97,13 +102,15 @@ void DwmmcData::prepare(const Job& job) {
   const std::uint64_t cap = fifo_.capacity();
   if (job.card_threshold > cap)
     ctx_.finding("dwmmc.threshold_over_fifo", name(), {},
-                 fmt::format("card threshold {} B is more than the FIFO's {} B: no block ever starts", job.card_threshold, cap));
+                 fmt::format("card threshold {} B is more than the FIFO's {} B: no block ever starts",
+                             job.card_threshold, cap));
   no_requests_ = !job.dma_requests;
   if (job.idmac && job.burst_bytes > cap) {
     no_requests_ = true;
-    ctx_.finding("dwmmc.burst_over_fifo", name(), {},
-                 fmt::format("a burst of {} B does not fit the FIFO of {} B: no burst ever starts; lower FIFOTH.MSIZE",
-                             job.burst_bytes, cap));
+    ctx_.finding(
+        "dwmmc.burst_over_fifo", name(), {},
+        fmt::format("a burst of {} B does not fit the FIFO of {} B: no burst ever starts; lower FIFOTH.MSIZE",
+                    job.burst_bytes, cap));
   }
   if (job.idmac && job.direction == DataDir::read && job.rx_watermark == 0) {
     no_requests_ = true;
@@ -168,8 +175,10 @@ void DwmmcData::fail(std::uint32_t errors, sc_time at) {
 std::uint32_t DwmmcData::read_errors() const {
   std::uint32_t errors = 0;
   // Lines the card does not drive stay high: their start bit is missing.
-  if (check_.crc_error && bus_.line_mode().width > bus_.card().line_mode().width) errors |= kIntStartBit;
-  else if (check_.crc_error) errors |= kIntDataCrc;
+  if (check_.crc_error && bus_.line_mode().width > bus_.card().line_mode().width)
+    errors |= kIntStartBit;
+  else if (check_.crc_error)
+    errors |= kIntDataCrc;
   if (check_.end_bit_error) errors |= kIntEndBit;
   return errors;
 }
@@ -192,8 +201,9 @@ void DwmmcData::finish_stopped() {
     total_ = fifo_.in_reserved;
   } else {
     total_ = fifo_.in_done;
-    pump_dma();
+    by_reservation() ? pump_lt(sc_time_stamp()) : pump_dma();
   }
+  if (by_reservation()) flush_lt();
   if (pieces_open_ == 0 && closes_open_ == 0 && all_moved()) close_rest(sc_time_stamp());
 }
 
@@ -279,7 +289,6 @@ void DwmmcData::fail_when_due(std::uint32_t errors, sc_time at) {
 void DwmmcData::stop_clock(sc_time from) {
   if (clock_stopped_) return;
   clock_stopped_ = true;
-  stopped_since_ = std::max(from, sc_core::SC_ZERO_TIME);
   arm_timeout(from, kIntHostTimeout);
 }
 
@@ -305,9 +314,11 @@ std::uint32_t DwmmcData::quantum() const {
         std::min<std::uint64_t>({job_.burst_bytes, job_.block_bytes, fifo_.capacity()}));
   // PIO: as much as the FIFO takes without the CPU being called (read), or surely holds when it was not (write).
   const std::uint64_t depth = params_.fifo_depth;
-  const std::uint64_t words = job_.direction == DataDir::read
-                                  ? std::min<std::uint64_t>(job_.rx_watermark + 1, depth - std::min<std::uint64_t>(job_.rx_watermark, depth - 1))
-                                  : std::min<std::uint64_t>(job_.tx_watermark + 1, depth);
+  const std::uint64_t words =
+      job_.direction == DataDir::read
+          ? std::min<std::uint64_t>(job_.rx_watermark + 1,
+                                    depth - std::min<std::uint64_t>(job_.rx_watermark, depth - 1))
+          : std::min<std::uint64_t>(job_.tx_watermark + 1, depth);
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(words * word_bytes_, job_.block_bytes));
 }
 
@@ -329,7 +340,9 @@ void DwmmcData::reset_wire() {
   timeout_bits_ = 0;
   wire_active_ = on_wire_ = in_block_ = tail_ = clock_stopped_ = card_may_send_ = false;
   wire_finished_ = true;
-  std::erase_if(notices_, [](const Notice& n) { return n.kind == Notice::Kind::over || n.kind == Notice::Kind::busy_over; });
+  std::erase_if(notices_, [](const Notice& n) {
+    return n.kind == Notice::Kind::over || n.kind == Notice::Kind::busy_over;
+  });
 }
 
 void DwmmcData::reset_fifo() {
@@ -354,7 +367,9 @@ void DwmmcData::reset_dma() {
   for (Piece& p : piece_store_) piece_free_.push_back(&p);
   close_free_.clear();
   for (Close& c : close_store_) close_free_.push_back(&c);
-  std::erase_if(notices_, [](const Notice& n) { return n.kind == Notice::Kind::idmac || n.kind == Notice::Kind::idmac_over; });
+  std::erase_if(notices_, [](const Notice& n) {
+    return n.kind == Notice::Kind::idmac || n.kind == Notice::Kind::idmac_over;
+  });
   set_fsm(Fsm::idle, sc_time_stamp());
 }
 
@@ -370,7 +385,8 @@ void DwmmcData::poll_demand() {
 std::uint32_t DwmmcData::requests() const {
   if (job_.idmac || !job_.dma_requests) return 0;
   if (job_.direction == DataDir::read) return fifo_words() > job_.rx_watermark ? std::uint32_t{kIntRxdr} : 0u;
-  const bool wants = wire_active_ && !wire_finished_ && job_.direction == DataDir::write && fifo_.in_reserved < total_;
+  const bool wants =
+      wire_active_ && !wire_finished_ && job_.direction == DataDir::write && fifo_.in_reserved < total_;
   return wants && fifo_words() <= job_.tx_watermark ? std::uint32_t{kIntTxdr} : 0u;
 }
 
@@ -396,7 +412,8 @@ bool DwmmcData::pio_write(std::uint64_t word) {
   if (fifo_.room() < word_bytes_ || dma_active_) return false;
   std::uint32_t n = word_bytes_;
   const bool job = wire_active_ && job_.direction == DataDir::write;
-  if (job && fifo_.in_reserved < total_) n = static_cast<std::uint32_t>(std::min<std::uint64_t>(n, total_ - fifo_.in_reserved));
+  if (job && fifo_.in_reserved < total_)
+    n = static_cast<std::uint32_t>(std::min<std::uint64_t>(n, total_ - fifo_.in_reserved));
   std::byte raw[8];
   std::memcpy(raw, &word, 8);
   fifo_.in_reserved += n;

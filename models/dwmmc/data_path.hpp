@@ -33,15 +33,15 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   struct Job {
     DataDir direction = DataDir::none;
     bool idmac = false;
-    bool dma_requests = true;           ///< false: CTRL leaves the DMA off although nobody else moves the data
+    bool dma_requests = true;  ///< false: CTRL leaves the DMA off although nobody else moves the data
     std::uint32_t block_bytes = 512;
-    std::uint64_t blocks = 1;           ///< 0: until the card is stopped
-    DescriptorList::Setup list;         ///< base, format, skip
-    std::uint32_t burst_bytes = 64;     ///< PBL
-    std::uint32_t rx_watermark = 0;     ///< words
+    std::uint64_t blocks = 1;        ///< 0: until the card is stopped
+    DescriptorList::Setup list;      ///< base, format, skip
+    std::uint32_t burst_bytes = 64;  ///< PBL
+    std::uint32_t rx_watermark = 0;  ///< words
     std::uint32_t tx_watermark = 0;
-    std::uint32_t card_threshold = 0;   ///< bytes a block needs as room or data to start; 0: none
-    bool reports_busy = false;          ///< tell when the busy after the last block of a write is over
+    std::uint32_t card_threshold = 0;  ///< bytes a block needs as room or data to start; 0: none
+    bool reports_busy = false;         ///< tell when the busy after the last block of a write is over
   };
   struct Client {
     virtual ~Client() = default;
@@ -59,8 +59,8 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   };
 
   SC_HAS_PROCESS(DwmmcData);
-  DwmmcData(sc_core::sc_module_name name, Context& ctx, ClockDomain& core_clock, ClockDomain& axi_clock, MmcBus& bus,
-            const DwmmcParams& params, Client& client);
+  DwmmcData(sc_core::sc_module_name name, Context& ctx, ClockDomain& core_clock, ClockDomain& axi_clock,
+            MmcBus& bus, const DwmmcParams& params, Client& client);
 
   AxiMasterPort& port() { return port_; }
   const AxiMasterPort& port() const { return port_; }
@@ -93,7 +93,9 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   bool dma_active() const { return dma_active_; }
   bool reading() const { return wire_active_ && job_.direction == DataDir::read; }
   bool dma_request() const { return dma_active_ && fifo_.available() > 0; }
-  std::uint32_t fifo_words() const { return static_cast<std::uint32_t>((fifo_.count() + word_bytes_ - 1) / word_bytes_); }
+  std::uint32_t fifo_words() const {
+    return static_cast<std::uint32_t>((fifo_.count() + word_bytes_ - 1) / word_bytes_);
+  }
   std::uint64_t card_bytes() const { return card_bytes_; }
   std::uint64_t host_bytes() const { return host_bytes_; }
   dwmmc::Fsm fsm() const { return fsm_; }
@@ -102,8 +104,8 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   const DescriptorList& list() const { return list_; }
 
   struct Counters {
-    std::uint64_t blocks_read = 0, blocks_written = 0, descriptors = 0, closes = 0, bursts = 0, clock_stops = 0,
-                  unavailable = 0, bus_errors = 0;
+    std::uint64_t blocks_read = 0, blocks_written = 0, descriptors = 0, closes = 0, bursts = 0,
+                  clock_stops = 0, unavailable = 0, bus_errors = 0;
     sc_time clock_stopped, descriptor_wait, wire_wait_for_data;
   };
   Counters counters() const;
@@ -221,13 +223,14 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   Job job_;
   std::uint64_t total_ = 0;  // bytes; kEndless: until stopped
   bool wire_active_ = false, dma_active_ = false, reservation_ = false;
-  bool on_wire_ = false;          // a quantum or a frame's end is under way
-  bool card_may_send_ = false, card_stopped_ = false, clock_stopped_ = false, in_block_ = false, tail_ = false;
+  bool on_wire_ = false;  // a quantum or a frame's end is under way
+  bool card_may_send_ = false, card_stopped_ = false, clock_stopped_ = false, in_block_ = false,
+       tail_ = false;
   bool wire_finished_ = false, dma_finished_ = false, dma_failed_ = false;
   bool waiting_for_descriptor_ = false, list_dead_ = false, no_requests_ = false, closing_ = false;
-  std::uint64_t block_ = 0;       // on the wire
-  std::uint32_t offset_ = 0;      // within it
-  std::uint32_t part_ = 0;        // the quantum on the wire
+  std::uint64_t block_ = 0;   // on the wire
+  std::uint32_t offset_ = 0;  // within it
+  std::uint32_t part_ = 0;    // the quantum on the wire
   std::uint64_t pieces_open_ = 0;
   std::uint64_t card_bytes_ = 0, host_bytes_ = 0, buffer_address_ = 0;
   std::vector<std::byte> block_data_;
@@ -242,16 +245,16 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   std::vector<Notice> notices_;  // in rising order
   dwmmc::Fsm fsm_ = dwmmc::Fsm::idle;
 
-  sc_time wire_base_, block_start_, data_end_, stopped_since_, timeout_, descriptor_wait_from_, descriptor_wait_until_,
+  sc_time wire_base_, block_start_, data_end_, timeout_, descriptor_wait_from_, descriptor_wait_until_,
       dma_end_;
-  std::uint32_t timeout_bits_ = 0;   // 0: no deadline stands
-  sc_time deadline_, timer_at_;      // the timer may be set earlier than the deadline, never later
+  std::uint32_t timeout_bits_ = 0;  // 0: no deadline stands
+  sc_time deadline_, timer_at_;     // the timer may be set earlier than the deadline, never later
   bool timer_set_ = false;
-  std::uint32_t pending_errors_ = 0; // of the frame whose end is awaited
+  std::uint32_t pending_errors_ = 0;  // of the frame whose end is awaited
   NodeId wire_node_ = kRootNode;
 
   std::vector<std::byte> lt_stage_;
-  bool lt_blocked_ = false;   // nothing more can be computed until something happens
+  bool lt_blocked_ = false;  // nothing more can be computed until something happens
   struct {
     std::uint64_t address = 0;
     std::uint32_t bytes = 0;

@@ -167,8 +167,8 @@ void DwmmcData::pump_lt(sc_time at) {
 
 /// Adds one burst to the run under way, and ends the run where the descriptor ends.
 void DwmmcData::gather_lt(Entry& e, std::uint32_t bytes, sc_time ready) {
-  const bool joins = run_.count > 0 && run_.count < run_.pieces.size() && e.data == run_.address + run_.bytes &&
-                     run_.bytes + bytes <= kRunBytes;
+  const bool joins = run_.count > 0 && run_.count < run_.pieces.size() &&
+                     e.data == run_.address + run_.bytes && run_.bytes + bytes <= kRunBytes;
   if (!joins && !flush_lt()) return;
   if (run_.count == 0) {
     run_.address = buffer_address_ = e.data;
@@ -201,7 +201,8 @@ bool DwmmcData::flush_lt() {
   run_.count = 0;
   const bool to_memory = job_.direction == DataDir::read;
   std::uint64_t error_address = run_.address;
-  const bool good = port_.run_lt(to_memory, run_.address, lt_stage_.data(), {run_.pieces.data(), count}, &error_address);
+  const bool good =
+      port_.run_lt(to_memory, run_.address, lt_stage_.data(), {run_.pieces.data(), count}, &error_address);
   lt_last_done_ = std::max(lt_last_done_, run_.pieces[count - 1].done);
   if (!good) {
     bus_error(lt_last_done_, error_address);

@@ -37,7 +37,8 @@ bool DescriptorList::Entry::used_up() {
   return true;
 }
 
-DescriptorList::DescriptorList(Context& ctx, AxiMasterPort& port, const std::string& path) : ctx_(ctx), port_(port) {
+DescriptorList::DescriptorList(Context& ctx, AxiMasterPort& port, const std::string& path)
+    : ctx_(ctx), port_(port) {
   transfer_.id = kTransferId;
   transfer_.data = raw_.data();
   end_.kind = Entry::Kind::end;
@@ -150,7 +151,8 @@ void DescriptorList::resume(sc_time now) {
 
 void DescriptorList::fetch_lt(sc_time at) {
   bool ok = true;
-  last_fetch_ = port_.access_lt(false, next_, raw_.data(), descriptor_bytes(), std::max(at, last_fetch_), &ok);
+  last_fetch_ =
+      port_.access_lt(false, next_, raw_.data(), descriptor_bytes(), std::max(at, last_fetch_), &ok);
   take(last_fetch_, ok);
 }
 

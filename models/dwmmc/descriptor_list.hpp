@@ -37,12 +37,12 @@ class DescriptorList {
     std::uint64_t address = 0;  ///< the descriptor's own
     std::uint32_t index = 0;    ///< in order of fetch, from 0
     IdmacDescriptor d;
-    sc_time at;                 ///< when it was here
-    std::uint64_t data = 0;     ///< buffer in use
-    std::uint32_t bytes = 0;    ///< left in it
-    bool second = false;        ///< buffer 2 is in use
-    bool checked = false;       ///< rules have been looked at
-    bool told = false;          ///< unavailable, bus_error: reported
+    sc_time at;               ///< when it was here
+    std::uint64_t data = 0;   ///< buffer in use
+    std::uint32_t bytes = 0;  ///< left in it
+    bool second = false;      ///< buffer 2 is in use
+    bool checked = false;     ///< rules have been looked at
+    bool told = false;        ///< unavailable, bus_error: reported
 
     /// Goes on to buffer 2 when buffer 1 is used up. True: the descriptor has no more room.
     bool used_up();

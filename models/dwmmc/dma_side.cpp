@@ -26,13 +26,18 @@ void DwmmcData::descriptor_arrived() {
 void DwmmcData::check_descriptor(const Entry& e, sc_time at) {
   const bool chained = e.d.chained();
   if (chained && e.d.size2 != 0)
-    ctx_.finding("dwmmc.size2_with_chain", name(), {e.address},
-                 fmt::format("descriptor {} at 0x{:x} is chained and has a second size of {}: a length over 8191 runs into "
-                             "that field; what the 13 bits hold is moved", e.index, e.address, e.d.size2), at);
+    ctx_.finding(
+        "dwmmc.size2_with_chain", name(), {e.address},
+        fmt::format(
+            "descriptor {} at 0x{:x} is chained and has a second size of {}: a length over 8191 runs into "
+            "that field; what the 13 bits hold is moved",
+            e.index, e.address, e.d.size2),
+        at);
   if (chained && e.d.size1 > kDesRuleBytes)
     ctx_.finding("dwmmc.descriptor_over_4k", name(), {e.address},
-                 fmt::format("descriptor {} at 0x{:x} has {} bytes, more than the 4096 of a chained one", e.index,
-                             e.address, e.d.size1), at);
+                 fmt::format("descriptor {} at 0x{:x} has {} bytes, more than the 4096 of a chained one",
+                             e.index, e.address, e.d.size1),
+                 at);
   if (e.d.size1 == 0 && (chained || e.d.size2 == 0))
     ctx_.finding("dwmmc.descriptor_empty", name(), {e.address},
                  fmt::format("descriptor {} at 0x{:x} has no bytes", e.index, e.address), at);
@@ -40,12 +45,16 @@ void DwmmcData::check_descriptor(const Entry& e, sc_time at) {
 
 void DwmmcData::check_buffer(Entry& e, sc_time at) {
   if (e.bytes != 0 && e.data % 4 != 0)
-    ctx_.finding("dwmmc.buffer_misaligned", name(), {e.address, e.data},
-                 fmt::format("descriptor {} at 0x{:x}: buffer 0x{:x} is not a multiple of 4; its low bits are ignored", e.index,
-                             e.address, e.data), at);
+    ctx_.finding(
+        "dwmmc.buffer_misaligned", name(), {e.address, e.data},
+        fmt::format("descriptor {} at 0x{:x}: buffer 0x{:x} is not a multiple of 4; its low bits are ignored",
+                    e.index, e.address, e.data),
+        at);
   if (e.bytes % 4 != 0)
-    ctx_.finding("dwmmc.length_misaligned", name(), {e.address},
-                 fmt::format("descriptor {} at 0x{:x}: {} bytes are not whole words", e.index, e.address, e.bytes), at);
+    ctx_.finding(
+        "dwmmc.length_misaligned", name(), {e.address},
+        fmt::format("descriptor {} at 0x{:x}: {} bytes are not whole words", e.index, e.address, e.bytes),
+        at);
   e.data &= ~std::uint64_t{3};
 }
 
@@ -56,15 +65,20 @@ void DwmmcData::list_trouble(Entry& e, sc_time at) {
   if (e.kind == Entry::Kind::bus_error) return bus_error(at, e.address);
   if (e.kind == Entry::Kind::end) {
     const std::uint64_t moved = job_.direction == DataDir::read ? fifo_.out_reserved : fifo_.in_reserved;
-    ctx_.finding("dwmmc.list_too_short", name(), {list_.descriptor_address()},
-                 fmt::format("the descriptor with LD at 0x{:x} ends the list after {} of {} bytes: the rest starves",
-                             list_.descriptor_address(), moved, total_), at);
+    ctx_.finding(
+        "dwmmc.list_too_short", name(), {list_.descriptor_address()},
+        fmt::format("the descriptor with LD at 0x{:x} ends the list after {} of {} bytes: the rest starves",
+                    list_.descriptor_address(), moved, total_),
+        at);
     return;
   }
   ++counters_.unavailable;
-  ctx_.finding("dwmmc.descriptor_unavailable", name(), {e.address},
-               fmt::format("descriptor {} at 0x{:x} has OWN = 0 while data are left: IDMAC suspended until poll demand",
-                           e.index, e.address), at);
+  ctx_.finding(
+      "dwmmc.descriptor_unavailable", name(), {e.address},
+      fmt::format(
+          "descriptor {} at 0x{:x} has OWN = 0 while data are left: IDMAC suspended until poll demand",
+          e.index, e.address),
+      at);
   set_fsm(Fsm::suspend, at);
   notice(Notice::Kind::idmac, at, kIdUnavailable);
 }
@@ -103,7 +117,8 @@ bool DwmmcData::fifo_lets(std::uint32_t bytes) const {
     if (fifo_.in_done == total_) return here >= bytes;
     return here >= std::max<std::uint64_t>(bytes, std::uint64_t{job_.rx_watermark + 1} * word_bytes_);
   }
-  return fifo_.room() >= bytes && fifo_.in_reserved - fifo_.out_done <= std::uint64_t{job_.tx_watermark} * word_bytes_;
+  return fifo_.room() >= bytes &&
+         fifo_.in_reserved - fifo_.out_done <= std::uint64_t{job_.tx_watermark} * word_bytes_;
 }
 
 bool DwmmcData::all_moved() const {

@@ -9,9 +9,10 @@
 // Sources: the public register pages of SoCs with this IP, and what public drivers rely on.
 #pragma once
 
+#include <tlm_utils/simple_target_socket.h>
+
 #include <cstdint>
 #include <systemc>
-#include <tlm_utils/simple_target_socket.h>
 
 #include "models/core/context.hpp"
 #include "models/core/irq.hpp"
@@ -40,7 +41,8 @@ class Dwmmc : public sc_core::sc_module, private MmcBus::Host, private DwmmcData
   RegisterBank& registers() { return bank_; }
 
   struct Counters {
-    std::uint64_t interrupts_raised = 0, commands = 0, auto_commands = 0, errors = 0, clock_updates = 0, locked_writes = 0;
+    std::uint64_t interrupts_raised = 0, commands = 0, auto_commands = 0, errors = 0, clock_updates = 0,
+                  locked_writes = 0;
   };
   const Counters& counters() const { return counters_; }
 
@@ -111,17 +113,17 @@ class Dwmmc : public sc_core::sc_module, private MmcBus::Host, private DwmmcData
   DwmmcData data_;
   Counters counters_;
 
-  sc_time access_time_;          // when the register access under way takes effect
+  sc_time access_time_;  // when the register access under way takes effect
   sc_time reset_done_at_, bmod_reset_done_at_;
-  sc_time start_at_;             // START written: not taken before
+  sc_time start_at_;  // START written: not taken before
   std::uint32_t reset_pending_ = 0;
   Stage stage_ = Stage::idle;
-  bool start_ = false;           // CMD.START stands
+  bool start_ = false;              // CMD.START stands
   std::uint32_t command_ = 0;       // shadow of CMD: the command under way
   std::uint32_t data_command_ = 0;  // the one that owns the data path
   std::uint32_t response_timeout_ = 64;
   bool auto_stop_due_ = false;
-  bool owns_graph_ = false;      // the command under way began the request's hardware phase
+  bool owns_graph_ = false;  // the command under way began the request's hardware phase
   unsigned waits_ = 0;
   std::uint32_t eb_ = 0;
   std::uint32_t fifo_low_ = 0, fifo_high_ = 0;  // halves of a 64-bit FIFO word

@@ -18,11 +18,14 @@ constexpr std::uint32_t kWrite = mask("CMD", "WRITE");
 constexpr std::uint32_t kUpdateClock = mask("CMD", "UPDATE_CLOCK");
 constexpr std::uint32_t kResponse = mask("CMD", "RESPONSE");
 constexpr std::uint32_t kLong = mask("CMD", "LONG_RESPONSE");
-constexpr std::uint32_t kUnmodelled = mask("CMD", "STREAM") | mask("CMD", "CEATA_READ") | mask("CMD", "CCS_EXPECTED") |
-                                      mask("CMD", "BOOT_ENABLE") | mask("CMD", "VOLTAGE_SWITCH");
+constexpr std::uint32_t kUnmodelled = mask("CMD", "STREAM") | mask("CMD", "CEATA_READ") |
+                                      mask("CMD", "CCS_EXPECTED") | mask("CMD", "BOOT_ENABLE") |
+                                      mask("CMD", "VOLTAGE_SWITCH");
 constexpr unsigned kInitClocks = 80;
 
-std::uint8_t index_of(std::uint32_t command) { return static_cast<std::uint8_t>(command & mask("CMD", "INDEX")); }
+std::uint8_t index_of(std::uint32_t command) {
+  return static_cast<std::uint8_t>(command & mask("CMD", "INDEX"));
+}
 
 }  // namespace
 
@@ -46,8 +49,9 @@ bool Dwmmc::must_wait() const {
 void Dwmmc::try_load() {
   if (!start_ || sc_time_stamp() < start_at_ || must_wait()) return;
   if (!(get(reg("CMD")) & kUpdateClock) && !bus_.clock_running()) {
-    ctx_.finding("dwmmc.command_without_clock", name(), {},
-                 fmt::format("CMD{} started with the card clock off: START never clears", index_of(get(reg("CMD")))));
+    ctx_.finding(
+        "dwmmc.command_without_clock", name(), {},
+        fmt::format("CMD{} started with the card clock off: START never clears", index_of(get(reg("CMD")))));
     return;
   }
   load();
@@ -60,7 +64,8 @@ void Dwmmc::load() {
   if (command & kUpdateClock) return load_clock();
   command_ = command;
   if (command & kUnmodelled)
-    ctx_.log(fmt::format("{}: CMD 0x{:08x} asks for stream, CE-ATA, boot or voltage switch: not modelled", name(), command));
+    ctx_.log(fmt::format("{}: CMD 0x{:08x} asks for stream, CE-ATA, boot or voltage switch: not modelled",
+                         name(), command));
   if (command & mask("CMD", "CARD"))
     ctx_.finding("dwmmc.no_such_slot", name(), {},
                  fmt::format("CMD{} names slot {}: there is only slot 0", index_of(command),
@@ -73,9 +78,11 @@ void Dwmmc::load_clock() {
   ++counters_.clock_updates;
   const bool on = get(reg("CLKENA")) & 1;
   const unsigned source = get(reg("CLKSRC")) & 3;
-  const unsigned dividers = (static_cast<std::uint32_t>(params_.hcon) >> lsb("HCON", "CLOCK_DIVIDERS") & 3) + 1;
+  const unsigned dividers =
+      (static_cast<std::uint32_t>(params_.hcon) >> lsb("HCON", "CLOCK_DIVIDERS") & 3) + 1;
   if (source >= dividers)
-    ctx_.log(fmt::format("{}: CLKSRC names divider {}, there are {}: it counts as bypass", name(), source, dividers));
+    ctx_.log(fmt::format("{}: CLKSRC names divider {}, there are {}: it counts as bypass", name(), source,
+                         dividers));
   const unsigned n = source >= dividers ? 0 : get(reg("CLKDIV")) >> (8 * source) & 0xFF;
   const double hz = !on ? 0 : n == 0 ? params_.ciu_clock_hz : params_.ciu_clock_hz / (2.0 * n);
   if (hz == 0) {
@@ -110,7 +117,8 @@ DwmmcData::Job Dwmmc::data_job(std::uint32_t command) {
   job.block_bytes = get(reg("BLKSIZ")) & 0xFFFF;
   if (job.block_bytes == 0) job.block_bytes = 512;
   if (bytes % job.block_bytes != 0)
-    ctx_.finding("dwmmc.byte_count", name(), {}, fmt::format("BYTCNT {} is not a multiple of BLKSIZ {}", bytes, job.block_bytes));
+    ctx_.finding("dwmmc.byte_count", name(), {},
+                 fmt::format("BYTCNT {} is not a multiple of BLKSIZ {}", bytes, job.block_bytes));
   job.blocks = (std::uint64_t{bytes} + job.block_bytes - 1) / job.block_bytes;
   job.idmac = (ctrl & mask("CTRL", "USE_IDMAC")) && (bmod & mask("BMOD", "DE"));
   job.dma_requests = job.idmac || !(ctrl & mask("CTRL", "DMA_ENABLE"));
@@ -153,14 +161,17 @@ void Dwmmc::send() {
     data_.prepare(job);
   }
   const sc_time init = command_ & mask("CMD", "SEND_INIT") ? bus_.clock().cycles(kInitClocks) : sc_time();
-  const RespType expected = !(command_ & kResponse) ? RespType::none : command_ & kLong ? RespType::r2 : RespType::r1;
+  const RespType expected = !(command_ & kResponse) ? RespType::none
+                            : command_ & kLong      ? RespType::r2
+                                                    : RespType::r1;
   bus_.issue({index_of(command_), get(reg("CMDARG"))}, expected, now + init, graph(), kRootNode);
 }
 
 // --- the line answers ---
 
 void Dwmmc::command_sent(const CommandOutcome& outcome) {
-  if (stage_ == Stage::main && (command_ & mask("CMD", "STOP_ABORT"))) data_.card_stopped(outcome.command_end);
+  if (stage_ == Stage::main && (command_ & mask("CMD", "STOP_ABORT")))
+    data_.card_stopped(outcome.command_end);
   if (stage_ == Stage::main && (command_ & kData)) data_.command_sent(outcome);
 }
 

@@ -51,7 +51,8 @@ std::uint64_t Dwmmc::read(std::uint32_t offset, unsigned bytes) {
 }
 
 void Dwmmc::write(std::uint32_t offset, unsigned bytes, std::uint64_t value) {
-  if (offset < data_offset(static_cast<std::uint32_t>(params_.verid))) return bank_.write(offset, bytes, value);
+  if (offset < data_offset(static_cast<std::uint32_t>(params_.verid)))
+    return bank_.write(offset, bytes, value);
   fifo_write(offset, bytes, value);
 }
 
@@ -61,8 +62,9 @@ bool Dwmmc::fifo_access_fits(unsigned bytes, bool is_write) {
   const unsigned word = data_.word_bytes();
   if (bytes == word || (word == 8 && bytes == 4 && params_.fifo64_32)) return true;
   ctx_.finding("dwmmc.fifo_access_width", name(), {},
-               fmt::format("a {}-bit {} of the FIFO of {} bits moves one word: {}", 8 * bytes, is_write ? "write" : "read",
-                           8 * word, bytes > word ? "the upper part is not data" : "the upper part is lost"),
+               fmt::format("a {}-bit {} of the FIFO of {} bits moves one word: {}", 8 * bytes,
+                           is_write ? "write" : "read", 8 * word,
+                           bytes > word ? "the upper part is not data" : "the upper part is lost"),
                access_time_);
   return false;
 }
@@ -176,8 +178,9 @@ void Dwmmc::control_written(std::uint32_t bits) {
   if (resets & kResetFifo) data_.reset_fifo();
   if (resets != 0) begin_reset(resets);
   if ((bits & mask("CTRL", "ABORT_READ_DATA")) && data_.reading()) data_.reset_wire();
-  constexpr std::uint32_t self_clearing = mask("CTRL", "SEND_IRQ_RESPONSE") | mask("CTRL", "ABORT_READ_DATA") |
-                                          mask("CTRL", "SEND_CCSD") | mask("CTRL", "SEND_AUTO_STOP_CCSD");
+  constexpr std::uint32_t self_clearing = mask("CTRL", "SEND_IRQ_RESPONSE") |
+                                          mask("CTRL", "ABORT_READ_DATA") | mask("CTRL", "SEND_CCSD") |
+                                          mask("CTRL", "SEND_AUTO_STOP_CCSD");
   bank_.clear_bits(reg("CTRL"), self_clearing | resets);
   update_irq();
 }

@@ -145,9 +145,9 @@ inline constexpr FieldDef kIdstsFields[] = {
     {"FSM", 13, 4, A::RO, "see Fsm"},
 };
 inline constexpr FieldDef kIdintenFields[] = {
-    {"TI", 0, 1, A::RW, "transmit interrupt"},   {"RI", 1, 1, A::RW, "receive interrupt"},
-    {"FBE", 2, 1, A::RW, "fatal bus error"},     {"DU", 4, 1, A::RW, "descriptor unavailable"},
-    {"CES", 5, 1, A::RW, "card error summary"},  {"NI", 8, 1, A::RW, "normal summary"},
+    {"TI", 0, 1, A::RW, "transmit interrupt"},  {"RI", 1, 1, A::RW, "receive interrupt"},
+    {"FBE", 2, 1, A::RW, "fatal bus error"},    {"DU", 4, 1, A::RW, "descriptor unavailable"},
+    {"CES", 5, 1, A::RW, "card error summary"}, {"NI", 8, 1, A::RW, "normal summary"},
     {"AI", 9, 1, A::RW, "abnormal summary"},
 };
 inline constexpr FieldDef kCardThrFields[] = {
@@ -158,7 +158,8 @@ inline constexpr FieldDef kCardThrFields[] = {
 };
 inline constexpr FieldDef kUhsExtFields[] = {
     {"VOLTAGE_1V2", 0, 16, A::RW, "1.2 V signalling per slot"},
-    {"SAMPLE_PHASE", 16, 7, A::RW, "sampling clock phase (a choice: SoCs put it here or in a register of their own)"},
+    {"SAMPLE_PHASE", 16, 7, A::RW,
+     "sampling clock phase (a choice: SoCs put it here or in a register of their own)"},
     {"DRIVE_PHASE", 23, 7, A::RW, "driving clock phase"},
     {"CLOCK_MUX", 30, 2, A::RW, "external clock"},
 };
@@ -237,7 +238,8 @@ consteval std::array<RegDef, N + M> join(const std::array<RegDef, N>& a, const s
   return all;
 }
 
-inline constexpr auto kRegs32 = join(join(kCommonRegs, kIdmac32Regs), kLateRegs);  ///< 32-bit IDMAC, 2.40a and later
+inline constexpr auto kRegs32 =
+    join(join(kCommonRegs, kIdmac32Regs), kLateRegs);  ///< 32-bit IDMAC, 2.40a and later
 inline constexpr auto kRegs64 = join(join(kCommonRegs, kIdmac64Regs), kLateRegs);  ///< 64-bit IDMAC
 inline constexpr auto kRegs32Old = join(kCommonRegs, kIdmac32Regs);                ///< before 2.40a
 
@@ -265,12 +267,12 @@ struct IdmacOffsets {
 };
 inline constexpr IdmacOffsets kIdmac32{0x088, 0, 0x08C, 0x090, 0x094, 0, 0x098, 0, false};
 inline constexpr IdmacOffsets kIdmac64{0x088, 0x08C, 0x090, 0x094, 0x098, 0x09C, 0x0A0, 0x0A4, true};
-constexpr const IdmacOffsets& idmac_offsets(std::uint32_t hcon) { return has_address64(hcon) ? kIdmac64 : kIdmac32; }
+constexpr const IdmacOffsets& idmac_offsets(std::uint32_t hcon) {
+  return has_address64(hcon) ? kIdmac64 : kIdmac32;
+}
 
 /// Offset of a register that is the same in every layout (or exists in `kRegs64` only once).
-consteval std::uint16_t reg(std::string_view name) {
-  return find_register(kRegs64, name)->offset;
-}
+consteval std::uint16_t reg(std::string_view name) { return find_register(kRegs64, name)->offset; }
 /// Mask of a field of such a register.
 consteval std::uint32_t mask(std::string_view name, std::string_view field) {
   return static_cast<std::uint32_t>(find_field(*find_register(kRegs64, name), field)->mask());
@@ -281,10 +283,22 @@ consteval unsigned lsb(std::string_view name, std::string_view field) {
 
 /// RINTSTS and INTMASK bits.
 enum Int : std::uint32_t {
-  kIntCardDetect = 1u << 0, kIntResponseError = 1u << 1, kIntCommandDone = 1u << 2, kIntDataOver = 1u << 3,
-  kIntTxdr = 1u << 4, kIntRxdr = 1u << 5, kIntResponseCrc = 1u << 6, kIntDataCrc = 1u << 7,
-  kIntResponseTimeout = 1u << 8, kIntDataReadTimeout = 1u << 9, kIntHostTimeout = 1u << 10, kIntFifoRun = 1u << 11,
-  kIntHardwareLocked = 1u << 12, kIntStartBit = 1u << 13, kIntBusyClear = 1u << 13, kIntAutoCommandDone = 1u << 14,
+  kIntCardDetect = 1u << 0,
+  kIntResponseError = 1u << 1,
+  kIntCommandDone = 1u << 2,
+  kIntDataOver = 1u << 3,
+  kIntTxdr = 1u << 4,
+  kIntRxdr = 1u << 5,
+  kIntResponseCrc = 1u << 6,
+  kIntDataCrc = 1u << 7,
+  kIntResponseTimeout = 1u << 8,
+  kIntDataReadTimeout = 1u << 9,
+  kIntHostTimeout = 1u << 10,
+  kIntFifoRun = 1u << 11,
+  kIntHardwareLocked = 1u << 12,
+  kIntStartBit = 1u << 13,
+  kIntBusyClear = 1u << 13,
+  kIntAutoCommandDone = 1u << 14,
   kIntEndBit = 1u << 15,
 };
 inline constexpr std::uint32_t kIntCommandErrors = kIntResponseError | kIntResponseCrc | kIntResponseTimeout;
@@ -293,27 +307,45 @@ inline constexpr std::uint32_t kIntDataErrors =
 
 /// IDSTS bits; IDINTEN has the same positions (NI at NIS, AI at AIS).
 enum IdmacInt : std::uint32_t {
-  kIdTransmit = 1u << 0, kIdReceive = 1u << 1, kIdFatalBusError = 1u << 2, kIdUnavailable = 1u << 4,
-  kIdCardError = 1u << 5, kIdNormal = 1u << 8, kIdAbnormal = 1u << 9,
+  kIdTransmit = 1u << 0,
+  kIdReceive = 1u << 1,
+  kIdFatalBusError = 1u << 2,
+  kIdUnavailable = 1u << 4,
+  kIdCardError = 1u << 5,
+  kIdNormal = 1u << 8,
+  kIdAbnormal = 1u << 9,
 };
 inline constexpr unsigned kIdEbShift = 10, kIdFsmShift = 13;
 inline constexpr std::uint32_t kIdEbTransmit = 1, kIdEbReceive = 2;  ///< IDSTS.EB
 /// IDSTS.FSM.
 enum class Fsm : std::uint32_t {
-  idle = 0, suspend = 1, descriptor_read = 2, descriptor_check = 3, read_request_wait = 4, write_request_wait = 5,
-  read = 6, write = 7, descriptor_close = 8,
+  idle = 0,
+  suspend = 1,
+  descriptor_read = 2,
+  descriptor_check = 3,
+  read_request_wait = 4,
+  write_request_wait = 5,
+  read = 6,
+  write = 7,
+  descriptor_close = 8,
 };
 
 /// Descriptor word 0.
 enum Des0 : std::uint32_t {
-  kDesOwn = 1u << 31, kDesCardError = 1u << 30, kDesEndOfRing = 1u << 5, kDesChained = 1u << 4, kDesFirst = 1u << 3,
-  kDesLast = 1u << 2, kDesNoInterrupt = 1u << 1,
+  kDesOwn = 1u << 31,
+  kDesCardError = 1u << 30,
+  kDesEndOfRing = 1u << 5,
+  kDesChained = 1u << 4,
+  kDesFirst = 1u << 3,
+  kDesLast = 1u << 2,
+  kDesNoInterrupt = 1u << 1,
 };
-inline constexpr std::uint32_t kDes32Bytes = 16;       ///< DES0, sizes, buffer 1, buffer 2 or next
-inline constexpr std::uint32_t kDes64Bytes = 32;       ///< DES0, -, sizes, -, buffer 1 (2), buffer 2 or next (2)
-inline constexpr unsigned kDesSize2Shift = 13;         ///< of buffer 2's size in the size word
+inline constexpr std::uint32_t kDes32Bytes = 16;  ///< DES0, sizes, buffer 1, buffer 2 or next
+inline constexpr std::uint32_t kDes64Bytes = 32;  ///< DES0, -, sizes, -, buffer 1 (2), buffer 2 or next (2)
+inline constexpr unsigned kDesSize2Shift = 13;    ///< of buffer 2's size in the size word
 inline constexpr std::uint32_t kDesSizeMask = 0x1FFF;  ///< 13 bits, 0..8191
-inline constexpr std::uint32_t kDesRuleBytes = 4096;   ///< drivers keep a chained descriptor's data within this
+inline constexpr std::uint32_t kDesRuleBytes =
+    4096;  ///< drivers keep a chained descriptor's data within this
 
 /// Word numbers within a descriptor.
 struct DesLayout {

@@ -37,8 +37,9 @@ void DwmmcData::resume_wire() {
 /// Room (read) or data (write) a block needs to start.
 std::uint64_t DwmmcData::needed_to_start() const {
   const std::uint64_t first = std::min(quantum(), job_.block_bytes);
-  const std::uint64_t threshold =
-      job_.direction == DataDir::write ? std::min(job_.card_threshold, job_.block_bytes) : job_.card_threshold;
+  const std::uint64_t threshold = job_.direction == DataDir::write
+                                      ? std::min(job_.card_threshold, job_.block_bytes)
+                                      : job_.card_threshold;
   return std::max(first, threshold);
 }
 
@@ -111,7 +112,8 @@ bool DwmmcData::end_read_block(sc_time checked) {
 
 void DwmmcData::start_read_block() {
   if (!wire_active_ || wire_finished_ || on_wire_ || card_stopped_) return;
-  if (!bus_.card().transfer_running()) {  // the device has no more: it ran over its end, or counts fewer blocks
+  if (!bus_.card()
+           .transfer_running()) {  // the device has no more: it ran over its end, or counts fewer blocks
     clock_runs();
     return arm_timeout(wire_base_, kIntDataReadTimeout);
   }
@@ -191,8 +193,8 @@ void DwmmcData::advance_write(std::uint32_t bytes, sc_time have) {
 bool DwmmcData::end_write_block() {
   const sc_time token = bus_.token_end(frame_end());
   graph().extend(wire_node_, token);
-  const WriteEffect effect =
-      bus_.send(static_cast<std::uint32_t>(block_), block_data_, block_start_, frame_end(), graph(), wire_node_);
+  const WriteEffect effect = bus_.send(static_cast<std::uint32_t>(block_), block_data_, block_start_,
+                                       frame_end(), graph(), wire_node_);
   ++counters_.blocks_written;
   ++block_;
   in_block_ = false;
@@ -204,7 +206,8 @@ bool DwmmcData::end_write_block() {
   const sc_time free = std::max(token, effect.busy_until);
   const bool last = rest_is_done();
   if (last) wire_over(token, 0);
-  if (free > token) wire_node_ = effect.why == kRootNode ? graph().add(wire_node_, Span::busy, free) : effect.why;
+  if (free > token)
+    wire_node_ = effect.why == kRootNode ? graph().add(wire_node_, Span::busy, free) : effect.why;
   if (last) {
     const sc_time at = core_.align(free) + core_.cycles(params_.dto_latch);
     if (job_.reports_busy) notice(Notice::Kind::busy_over, at, 0, graph().add(wire_node_, Span::busy, at));

@@ -105,6 +105,19 @@ void SparseMedium::write_block(std::uint64_t lba, std::span<const std::byte> in)
   chunk.written.set(b);
   std::memcpy(chunk.bytes.data() + b * kBlockBytes, in.data(), kBlockBytes);
   touched_end_ = std::max(touched_end_, lba + 1);
+  if (b + 1 == kChunkBlocks) drop_uniform(lba);
+}
+
+/// A chunk full of the erased value reads the same without its bytes: a file of zeros then takes no memory.
+void SparseMedium::drop_uniform(std::uint64_t lba) {
+  Region& r = *regions_[lba / (kChunkBlocks * kRegionChunks)];
+  const std::uint64_t c = lba / kChunkBlocks % kRegionChunks;
+  const Chunk& chunk = *r.chunks[c];
+  if (!chunk.written.all() || chunk.bytes.front() != erased_value_ ||
+      std::memcmp(chunk.bytes.data(), chunk.bytes.data() + 1, chunk.bytes.size() - 1) != 0)
+    return;
+  r.chunks[c].reset();
+  r.erased.set(c);
 }
 
 void SparseMedium::erase(std::uint64_t lba, std::uint64_t count) {

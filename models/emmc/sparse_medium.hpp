@@ -43,6 +43,7 @@ class SparseMedium {
   void save_image(const std::string& path) const;
 
  private:
+  void drop_uniform(std::uint64_t lba);
   static constexpr std::uint64_t kChunkBlocks = 128;   // 64 KiB
   static constexpr std::uint64_t kRegionChunks = 256;  // 16 MiB
   struct Chunk {

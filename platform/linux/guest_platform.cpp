@@ -29,13 +29,16 @@ PciIdentity choose_identity(const GuestParams& guest, const PlatformConfig& conf
       throw InputError("emmc-vp linux: guest.identity is for SDHCI hosts: leave it out");
     return dw_mmc();
   }
+  if (config.host != "sdhci")
+    throw InputError("emmc-vp linux: platform.host=" + config.host + ": the guest has no PCI driver for it");
   if (queue && !config.cqe_present)
     throw InputError(
         "emmc-vp linux: --queue=cqe: this host has no queue engine (cqhci.present): use --queue=none");
   if (queue && guest.identity == "generic")
     throw InputError(
         "emmc-vp linux: guest.identity=generic: its driver knows no queue engine: use --queue=none");
-  if (guest.identity == "generic") return sdhci_generic();
+  const bool any_card = guest.identity == "auto" && config.card != "emmc";  // the others are for a soldered eMMC
+  if (guest.identity == "generic" || any_card) return sdhci_generic();
   if (guest.identity != "intel") return sdhci_gl9763e(queue);
   if (!queue)
     throw InputError(
@@ -62,8 +65,8 @@ GuestPlatform::GuestPlatform(sc_core::sc_module_name module, Context& ctx, const
       interconnect("axi", ctx, axi_clock, c.interconnect),
       memory("dram", axi_clock, c.dram, {{0, guest.memory_bytes}}),
       mmc_bus("mmc_bus", ctx, c.mmc_bus),
-      emmc("emmc", ctx, c.emmc, c.nand),
-      host(make_host(ctx, axi_clock, mmc_bus, emmc, c)),
+      card(make_card(ctx, c)),
+      host(make_host(ctx, axi_clock, mmc_bus, card->card(), c)),
       bridge("guest", ctx, identity, kHost, memory.memory(), guest.bridge) {
   bridge.socket.bind(interconnect.master_socket(interconnect.add_master("guest", 0, true)));
   interconnect.target_socket(interconnect.add_target("dram", 0, guest.memory_bytes, AxiAddress::absolute))

@@ -35,7 +35,7 @@ class GuestPlatform : public sc_core::sc_module {
   AxiInterconnect interconnect;
   Dram memory;
   MmcBus mmc_bus;
-  Emmc emmc;
+  std::unique_ptr<CardUnit> card;
   std::unique_ptr<HostUnit> host;
   Bridge bridge;
 };

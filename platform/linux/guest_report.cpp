@@ -24,6 +24,7 @@ std::vector<CounterRow> guest_counters(const GuestPlatform& p) {
       {"mmc_bus.blocks_written", bus.blocks_written},
   };
   p.host->counters(rows);
+  p.card->counters(rows);
   for (unsigned i = 0; i < bus.by_index.size(); ++i)
     if (bus.by_index[i] != 0) rows.push_back({fmt::format("mmc_bus.cmd{}", i), bus.by_index[i]});
   return rows;

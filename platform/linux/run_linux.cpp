@@ -83,7 +83,7 @@ int run_linux(const Options& options, const ConfigSource& source, Streams stream
   context.trace.set_root("platform");
   GuestPlatform platform("platform", context, config, guest, identity);
   if (options.image && std::filesystem::exists(*options.image))
-    platform.emmc.user_medium().load_image(*options.image);
+    platform.card->medium().load_image(*options.image);
   if (options.vcd) context.trace.open(*options.vcd);
 
   Explain explain;
@@ -97,7 +97,7 @@ int run_linux(const Options& options, const ConfigSource& source, Streams stream
   process.finish();
 
   context.trace.close(sc_core::sc_time_stamp());
-  if (options.image) platform.emmc.user_medium().save_image(*options.image);
+  if (options.image) platform.card->medium().save_image(*options.image);
   const int status = status_of(context, platform, process.command_status(), streams.err);
   const std::string report = guest_report(options, preset, platform, identity, context, explain);
   if (options.output)

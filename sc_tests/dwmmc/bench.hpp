@@ -23,8 +23,8 @@ using sc_core::sc_time_stamp;
 inline constexpr std::uint64_t kCycle = 5000;  // ps
 inline sc_time cycles(std::uint64_t n) { return sc_time::from_value(n * kCycle); }
 
-inline constexpr std::uint64_t kHcon64 = 0x08C43101;  // 64-bit data, 64-bit IDMAC
-inline constexpr std::uint64_t kHcon32 = 0x00C43101;  // 64-bit data, 32-bit IDMAC
+inline constexpr std::uint64_t kHcon64 = 0x08C43101;      // 64-bit data, 64-bit IDMAC
+inline constexpr std::uint64_t kHcon32 = 0x00C43101;      // 64-bit data, 32-bit IDMAC
 inline constexpr std::uint64_t kHconWord32 = 0x00C43081;  // 32-bit data, 32-bit IDMAC
 
 inline DwmmcParams bench_params(bool wide = true) {
@@ -62,7 +62,8 @@ struct IrqProbe : IrqSink {
 };
 
 // CMD words: response expected, CRC checked; data; data to the card.
-inline constexpr std::uint32_t kStart = mask("CMD", "START"), kResp = mask("CMD", "RESPONSE") | mask("CMD", "CHECK_CRC");
+inline constexpr std::uint32_t kStart = mask("CMD", "START"),
+                               kResp = mask("CMD", "RESPONSE") | mask("CMD", "CHECK_CRC");
 inline constexpr std::uint32_t kRead = kResp | mask("CMD", "DATA"), kWrite = kRead | mask("CMD", "WRITE");
 inline constexpr std::uint32_t kStop = kResp | mask("CMD", "STOP_ABORT");
 inline constexpr std::uint32_t kUpdate = mask("CMD", "UPDATE_CLOCK");
@@ -143,7 +144,8 @@ struct Bench {
     write(reg("FIFOTH"), 3u << 28 | 15u << 16 | 128);
     write(reg("INTMASK"), 0xFFFF & ~(kIntRxdr | kIntTxdr));
     write(reg("CTRL"), mask("CTRL", "INT_ENABLE"));
-    write(id.enable, kIdTransmit | kIdReceive | kIdFatalBusError | kIdUnavailable | kIdCardError | kIdNormal | kIdAbnormal);
+    write(id.enable, kIdTransmit | kIdReceive | kIdFatalBusError | kIdUnavailable | kIdCardError | kIdNormal |
+                         kIdAbnormal);
     card.mode = mode;
     card.n_cr = 12;
     card.gap = 45;
@@ -187,13 +189,15 @@ struct Bench {
     std::uint32_t bytes;
   };
   /// A chained list as Linux makes it: DIC in all but the last; `stride` 0: packed. Returns each descriptor's address.
-  std::vector<std::uint64_t> chain(std::uint64_t at, const std::vector<Part>& parts, std::uint64_t stride = 0) {
+  std::vector<std::uint64_t> chain(std::uint64_t at, const std::vector<Part>& parts,
+                                   std::uint64_t stride = 0) {
     std::vector<std::uint64_t> where;
     if (stride == 0) stride = des_bytes();
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const bool last = i + 1 == parts.size();
       const std::uint64_t here = at + i * stride;
-      put(here, {kDesOwn | (i == 0 ? std::uint32_t{kDesFirst} : 0u) | (last ? std::uint32_t{kDesLast} : kDesChained | kDesNoInterrupt),
+      put(here, {kDesOwn | (i == 0 ? std::uint32_t{kDesFirst} : 0u) |
+                     (last ? std::uint32_t{kDesLast} : kDesChained | kDesNoInterrupt),
                  parts[i].address, parts[i].bytes, last ? 0 : here + stride, 0});
       where.push_back(here);
     }
@@ -218,7 +222,8 @@ struct Bench {
     write(id.status, 0xFFFFFFFF);
   }
   /// Runs from event to event until all bits of `raw` and of `idmac` are set; returns that instant.
-  sc_time run_until(std::uint32_t raw, std::uint32_t idmac_bits = 0, sc_time limit = sc_time(1, sc_core::SC_SEC)) {
+  sc_time run_until(std::uint32_t raw, std::uint32_t idmac_bits = 0,
+                    sc_time limit = sc_time(1, sc_core::SC_SEC)) {
     const sc_time until = sc_time_stamp() + limit;
     while ((status() & raw) != raw || (idsts() & idmac_bits) != idmac_bits) {
       if (sc_time_stamp() > until || !sc_core::sc_pending_activity()) {

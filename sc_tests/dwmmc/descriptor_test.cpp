@@ -50,8 +50,12 @@ TEST_CASE("OWN = 0 suspends the IDMAC, poll demand reads the same descriptor aga
 TEST_CASE("OWN = 0 suspends the IDMAC, poll demand reads the same descriptor again (lt)") {
   suspend_and_resume(TimingStyle::lt, 0, true);
 }
-TEST_CASE("OWN = 0 met by prefetch suspends only when it is needed") { suspend_and_resume(TimingStyle::at, 4, false); }
-TEST_CASE("OWN = 0 met by prefetch suspends only when it is needed (lt)") { suspend_and_resume(TimingStyle::lt, 4, false); }
+TEST_CASE("OWN = 0 met by prefetch suspends only when it is needed") {
+  suspend_and_resume(TimingStyle::at, 4, false);
+}
+TEST_CASE("OWN = 0 met by prefetch suspends only when it is needed (lt)") {
+  suspend_and_resume(TimingStyle::lt, 4, false);
+}
 
 namespace {
 
@@ -59,7 +63,8 @@ void write_suspends(TimingStyle style) {
   Bench b(bench_params(), style);
   b.start_card();
   const auto d = b.chain(0x1000, {{0x20000, 1024}, {0x30000, 1024}});
-  for (unsigned i = 0; i < 1024; ++i) *b.ram(0x20000 + i) = static_cast<std::byte>(i), *b.ram(0x30000 + i) = static_cast<std::byte>(i / 3);
+  for (unsigned i = 0; i < 1024; ++i)
+    *b.ram(0x20000 + i) = static_cast<std::byte>(i), *b.ram(0x30000 + i) = static_cast<std::byte>(i / 3);
   const std::uint32_t word = b.des0(d[1]);
   b.put(d[1], {word & ~std::uint32_t{kDesOwn}, 0x30000, 1024, 0, 0});
   b.idmac(0x1000);
@@ -75,8 +80,12 @@ void write_suspends(TimingStyle style) {
 
 }  // namespace
 
-TEST_CASE("a write whose list is suspended stops the clock with the FIFO empty and goes on") { write_suspends(TimingStyle::at); }
-TEST_CASE("a write whose list is suspended stops the clock with the FIFO empty and goes on (lt)") { write_suspends(TimingStyle::lt); }
+TEST_CASE("a write whose list is suspended stops the clock with the FIFO empty and goes on") {
+  write_suspends(TimingStyle::at);
+}
+TEST_CASE("a write whose list is suspended stops the clock with the FIFO empty and goes on (lt)") {
+  write_suspends(TimingStyle::lt);
+}
 
 TEST_CASE("the list is followed by its pointers, backwards and far apart") {
   Bench b;
@@ -112,7 +121,8 @@ TEST_CASE("ER takes the ring back to its base") {
   b.start_card();
   // Two descriptors of 512 bytes in a ring, eight blocks: the driver hands each back when its turn is over.
   const auto own = [&](unsigned i) {
-    b.put(0x1000 + i * 16, {kDesOwn | (i == 1 ? std::uint32_t{kDesEndOfRing} : 0u), 0x20000 + i * 0x1000u, 512, 0, 0});
+    b.put(0x1000 + i * 16,
+          {kDesOwn | (i == 1 ? std::uint32_t{kDesEndOfRing} : 0u), 0x20000 + i * 0x1000u, 512, 0, 0});
   };
   own(0), own(1);
   b.idmac(0x1000);
@@ -194,8 +204,12 @@ void over_8191(TimingStyle style) {
 
 }  // namespace
 
-TEST_CASE("a length over 8191 is cut to 13 bits and found, and the list starves") { over_8191(TimingStyle::at); }
-TEST_CASE("a length over 8191 is cut to 13 bits and found, and the list starves (lt)") { over_8191(TimingStyle::lt); }
+TEST_CASE("a length over 8191 is cut to 13 bits and found, and the list starves") {
+  over_8191(TimingStyle::at);
+}
+TEST_CASE("a length over 8191 is cut to 13 bits and found, and the list starves (lt)") {
+  over_8191(TimingStyle::lt);
+}
 
 TEST_CASE("a chained descriptor over 4 KiB is found and moved") {
   Bench b;
@@ -251,8 +265,12 @@ void unmapped_buffer(TimingStyle style) {
 
 }  // namespace
 
-TEST_CASE("an unmapped descriptor is a fatal bus error, and a reset mends it") { unmapped_descriptor(TimingStyle::at); }
-TEST_CASE("an unmapped descriptor is a fatal bus error, and a reset mends it (lt)") { unmapped_descriptor(TimingStyle::lt); }
+TEST_CASE("an unmapped descriptor is a fatal bus error, and a reset mends it") {
+  unmapped_descriptor(TimingStyle::at);
+}
+TEST_CASE("an unmapped descriptor is a fatal bus error, and a reset mends it (lt)") {
+  unmapped_descriptor(TimingStyle::lt);
+}
 TEST_CASE("an unmapped buffer of a write is a transmit bus error") { unmapped_buffer(TimingStyle::at); }
 TEST_CASE("an unmapped buffer of a write is a transmit bus error (lt)") { unmapped_buffer(TimingStyle::lt); }
 

@@ -11,7 +11,7 @@ namespace {
 
 struct Config {
   bool wide;
-  bool ring;       ///< dual buffers instead of a chain
+  bool ring;  ///< dual buffers instead of a chain
   bool write;
   TimingStyle style;
   std::uint64_t depth;
@@ -46,8 +46,11 @@ void put_ring(Bench& b, std::uint64_t at, List& l, std::uint32_t skip) {
   for (std::size_t i = 0; i < l.parts.size(); i += 2) {
     const bool two = i + 1 < l.parts.size(), last = i + 2 >= l.parts.size();
     const std::uint64_t here = at + i / 2 * b.des_bytes() * (1 + skip);
-    const std::uint32_t flags = kDesOwn | (i == 0 ? std::uint32_t{kDesFirst} : 0u) | (last ? std::uint32_t{kDesLast | kDesEndOfRing} : std::uint32_t{kDesNoInterrupt});
-    b.put(here, {flags, l.parts[i].address, l.parts[i].bytes, two ? l.parts[i + 1].address : 0, two ? l.parts[i + 1].bytes : 0});
+    const std::uint32_t flags =
+        kDesOwn | (i == 0 ? std::uint32_t{kDesFirst} : 0u) |
+        (last ? std::uint32_t{kDesLast | kDesEndOfRing} : std::uint32_t{kDesNoInterrupt});
+    b.put(here, {flags, l.parts[i].address, l.parts[i].bytes, two ? l.parts[i + 1].address : 0,
+                 two ? l.parts[i + 1].bytes : 0});
     l.descriptors.push_back(here);
   }
 }
@@ -76,7 +79,8 @@ void random_lists(const Config& c, unsigned seed) {
       for (std::uint32_t i = 0; i < part.bytes + 8; ++i)
         *b.ram(part.address - 4 + i) = static_cast<std::byte>(c.write ? rng() : 0xA5);
     std::vector<std::byte> sent;
-    for (const auto& part : l.parts) sent.insert(sent.end(), b.ram(part.address, part.bytes), b.ram(part.address, part.bytes) + part.bytes);
+    for (const auto& part : l.parts)
+      sent.insert(sent.end(), b.ram(part.address, part.bytes), b.ram(part.address, part.bytes) + part.bytes);
     b.card.written.clear();
     const auto before = b.host.data().counters();
     b.idmac(0x1000, skip << lsb("BMOD", "DSL") | (c.fixed ? mask("BMOD", "FB") : 0));
@@ -112,26 +116,60 @@ constexpr auto at = TimingStyle::at, lt = TimingStyle::lt;
 
 }  // namespace
 
-TEST_CASE("random chained lists, 32-byte descriptors: reads") { random_lists({true, false, false, at, 0}, 1); }
-TEST_CASE("random chained lists, 32-byte descriptors: reads (lt)") { random_lists({true, false, false, lt, 0}, 1); }
-TEST_CASE("random chained lists, 32-byte descriptors: writes") { random_lists({true, false, true, at, 0}, 2); }
-TEST_CASE("random chained lists, 32-byte descriptors: writes (lt)") { random_lists({true, false, true, lt, 0}, 2); }
-TEST_CASE("random chained lists, 16-byte descriptors: reads") { random_lists({false, false, false, at, 0}, 3); }
-TEST_CASE("random chained lists, 16-byte descriptors: reads (lt)") { random_lists({false, false, false, lt, 0}, 3); }
-TEST_CASE("random chained lists, 16-byte descriptors: writes") { random_lists({false, false, true, at, 0}, 4); }
-TEST_CASE("random chained lists, 16-byte descriptors: writes (lt)") { random_lists({false, false, true, lt, 0}, 4); }
-TEST_CASE("random dual-buffer rings, 32-byte descriptors: reads") { random_lists({true, true, false, at, 0}, 5); }
-TEST_CASE("random dual-buffer rings, 32-byte descriptors: writes (lt)") { random_lists({true, true, true, lt, 0}, 6); }
-TEST_CASE("random dual-buffer rings, 16-byte descriptors: reads (lt)") { random_lists({false, true, false, lt, 0}, 7); }
-TEST_CASE("random dual-buffer rings, 16-byte descriptors: writes") { random_lists({false, true, true, at, 0}, 8); }
+TEST_CASE("random chained lists, 32-byte descriptors: reads") {
+  random_lists({true, false, false, at, 0}, 1);
+}
+TEST_CASE("random chained lists, 32-byte descriptors: reads (lt)") {
+  random_lists({true, false, false, lt, 0}, 1);
+}
+TEST_CASE("random chained lists, 32-byte descriptors: writes") {
+  random_lists({true, false, true, at, 0}, 2);
+}
+TEST_CASE("random chained lists, 32-byte descriptors: writes (lt)") {
+  random_lists({true, false, true, lt, 0}, 2);
+}
+TEST_CASE("random chained lists, 16-byte descriptors: reads") {
+  random_lists({false, false, false, at, 0}, 3);
+}
+TEST_CASE("random chained lists, 16-byte descriptors: reads (lt)") {
+  random_lists({false, false, false, lt, 0}, 3);
+}
+TEST_CASE("random chained lists, 16-byte descriptors: writes") {
+  random_lists({false, false, true, at, 0}, 4);
+}
+TEST_CASE("random chained lists, 16-byte descriptors: writes (lt)") {
+  random_lists({false, false, true, lt, 0}, 4);
+}
+TEST_CASE("random dual-buffer rings, 32-byte descriptors: reads") {
+  random_lists({true, true, false, at, 0}, 5);
+}
+TEST_CASE("random dual-buffer rings, 32-byte descriptors: writes (lt)") {
+  random_lists({true, true, true, lt, 0}, 6);
+}
+TEST_CASE("random dual-buffer rings, 16-byte descriptors: reads (lt)") {
+  random_lists({false, true, false, lt, 0}, 7);
+}
+TEST_CASE("random dual-buffer rings, 16-byte descriptors: writes") {
+  random_lists({false, true, true, at, 0}, 8);
+}
 TEST_CASE("random chained lists with prefetch: reads") { random_lists({true, false, false, at, 4}, 9); }
 TEST_CASE("random chained lists with prefetch: reads (lt)") { random_lists({true, false, false, lt, 4}, 9); }
 TEST_CASE("random chained lists with prefetch: writes") { random_lists({false, false, true, at, 16}, 10); }
-TEST_CASE("random chained lists with prefetch: writes (lt)") { random_lists({false, false, true, lt, 16}, 10); }
-TEST_CASE("random chained lists in fixed bursts: reads") { random_lists({true, false, false, at, 0, true}, 11); }
-TEST_CASE("random chained lists in fixed bursts: writes (lt)") { random_lists({true, false, true, lt, 0, true}, 12); }
-TEST_CASE("random chained lists, 32-bit FIFO: reads") { random_lists({false, false, false, at, 0, false, 1}, 13); }
-TEST_CASE("random chained lists, 32-bit FIFO: writes (lt)") { random_lists({false, false, true, lt, 0, false, 1}, 14); }
+TEST_CASE("random chained lists with prefetch: writes (lt)") {
+  random_lists({false, false, true, lt, 16}, 10);
+}
+TEST_CASE("random chained lists in fixed bursts: reads") {
+  random_lists({true, false, false, at, 0, true}, 11);
+}
+TEST_CASE("random chained lists in fixed bursts: writes (lt)") {
+  random_lists({true, false, true, lt, 0, true}, 12);
+}
+TEST_CASE("random chained lists, 32-bit FIFO: reads") {
+  random_lists({false, false, false, at, 0, false, 1}, 13);
+}
+TEST_CASE("random chained lists, 32-bit FIFO: writes (lt)") {
+  random_lists({false, false, true, lt, 0, false, 1}, 14);
+}
 
 namespace {
 

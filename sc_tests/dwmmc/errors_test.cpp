@@ -27,7 +27,8 @@ void recover(Bench& b) {
   b.data_command(18, 21, 2, kRead);
   b.run_until(kIntCommandDone | kIntDataOver, kIdReceive);
   CHECK((b.status() & (kIntDataErrors | kIntCommandErrors)) == 0);
-  for (unsigned i = 0; i < 1024; ++i) REQUIRE(*b.ram(0x70000 + i) == MockCard::content(21 + i / 512, i % 512));
+  for (unsigned i = 0; i < 1024; ++i)
+    REQUIRE(*b.ram(0x70000 + i) == MockCard::content(21 + i / 512, i % 512));
 }
 
 /// A fault in block 3 of 8 of a read or a write: the bit, DATA_OVER, the descriptor in use closed with CES.
@@ -53,12 +54,20 @@ void data_fault(TimingStyle style, Kind kind, std::uint32_t bit, bool write) {
 
 }  // namespace
 
-TEST_CASE("a read CRC error is DCRC with DATA_OVER, the descriptor is closed with CES") { data_fault(at, Kind::read_crc, kIntDataCrc, false); }
-TEST_CASE("a read CRC error is DCRC with DATA_OVER, the descriptor is closed with CES (lt)") { data_fault(lt, Kind::read_crc, kIntDataCrc, false); }
+TEST_CASE("a read CRC error is DCRC with DATA_OVER, the descriptor is closed with CES") {
+  data_fault(at, Kind::read_crc, kIntDataCrc, false);
+}
+TEST_CASE("a read CRC error is DCRC with DATA_OVER, the descriptor is closed with CES (lt)") {
+  data_fault(lt, Kind::read_crc, kIntDataCrc, false);
+}
 TEST_CASE("a read end bit error is EBE") { data_fault(at, Kind::read_end_bit, kIntEndBit, false); }
 TEST_CASE("a read end bit error is EBE (lt)") { data_fault(lt, Kind::read_end_bit, kIntEndBit, false); }
-TEST_CASE("a negative CRC status in the middle of CMD25 is DCRC") { data_fault(at, Kind::write_crc, kIntDataCrc, true); }
-TEST_CASE("a negative CRC status in the middle of CMD25 is DCRC (lt)") { data_fault(lt, Kind::write_crc, kIntDataCrc, true); }
+TEST_CASE("a negative CRC status in the middle of CMD25 is DCRC") {
+  data_fault(at, Kind::write_crc, kIntDataCrc, true);
+}
+TEST_CASE("a negative CRC status in the middle of CMD25 is DCRC (lt)") {
+  data_fault(lt, Kind::write_crc, kIntDataCrc, true);
+}
 TEST_CASE("a missing CRC status is EBE") { data_fault(at, Kind::write_no_status, kIntEndBit, true); }
 TEST_CASE("a missing CRC status is EBE (lt)") { data_fault(lt, Kind::write_no_status, kIntEndBit, true); }
 
@@ -218,10 +227,18 @@ void reset_mid_transfer(TimingStyle style, bool write) {
 
 }  // namespace
 
-TEST_CASE("host reset in the middle of a read: nothing is reported and the next transfer is good") { reset_mid_transfer(at, false); }
-TEST_CASE("host reset in the middle of a read: nothing is reported and the next transfer is good (lt)") { reset_mid_transfer(lt, false); }
-TEST_CASE("host reset in the middle of a write: nothing is reported and the next transfer is good") { reset_mid_transfer(at, true); }
-TEST_CASE("host reset in the middle of a write: nothing is reported and the next transfer is good (lt)") { reset_mid_transfer(lt, true); }
+TEST_CASE("host reset in the middle of a read: nothing is reported and the next transfer is good") {
+  reset_mid_transfer(at, false);
+}
+TEST_CASE("host reset in the middle of a read: nothing is reported and the next transfer is good (lt)") {
+  reset_mid_transfer(lt, false);
+}
+TEST_CASE("host reset in the middle of a write: nothing is reported and the next transfer is good") {
+  reset_mid_transfer(at, true);
+}
+TEST_CASE("host reset in the middle of a write: nothing is reported and the next transfer is good (lt)") {
+  reset_mid_transfer(lt, true);
+}
 
 TEST_CASE("a stop command ends an open transfer: DATA_OVER, and what came in is in memory") {
   Bench b;
@@ -239,6 +256,25 @@ TEST_CASE("a stop command ends an open transfer: DATA_OVER, and what came in is 
   CHECK(moved == b.read(reg("TCBCNT")));
   for (unsigned i = 0; i < moved; ++i) REQUIRE(*b.ram(0x20000 + i) == MockCard::content(i / 512, i % 512));
   CHECK((b.des0(0x1000) & kDesOwn) == 0);
+  recover(b);
+}
+
+TEST_CASE("a stop in the middle of a counted read ends it early, whatever the style") {
+  Bench b(bench_params(), lt);
+  b.start_card();
+  b.chain(0x1000, {{0x20000, 4096}, {0x21000, 4096}});
+  b.idmac(0x1000);
+  BusFault f = fault(Kind::late_data, -1, 5);
+  f.extra = sc_time(100, sc_core::SC_US);  // the transfer is under way when the stop comes
+  b.bus.inject(f);
+  b.data_command(18, 0, 16, kRead);
+  b.run_until(kIntCommandDone);
+  b.clear_status();
+  b.command(12, 0, kStop);
+  b.run_until(kIntCommandDone | kIntDataOver);
+  b.run_out();
+  CHECK((b.read(reg("STATUS")) & mask("STATUS", "MC_BUSY")) == 0);
+  CHECK(b.idsts() >> kIdFsmShift == 0);
   recover(b);
 }
 

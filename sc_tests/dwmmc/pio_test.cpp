@@ -14,7 +14,9 @@ std::uint64_t fifo_read(Bench& b, unsigned bytes = 8, std::uint64_t offset = 0x2
 void fifo_write(Bench& b, std::uint64_t v, unsigned bytes = 8, std::uint64_t offset = 0x200) {
   b.driver.access(true, offset, bytes, v);
 }
-unsigned count(Bench& b) { return (b.read(reg("STATUS")) & mask("STATUS", "FIFO_COUNT")) >> lsb("STATUS", "FIFO_COUNT"); }
+unsigned count(Bench& b) {
+  return (b.read(reg("STATUS")) & mask("STATUS", "FIFO_COUNT")) >> lsb("STATUS", "FIFO_COUNT");
+}
 
 void step(Bench& b) {
   REQUIRE(sc_core::sc_pending_activity());

@@ -8,7 +8,8 @@ namespace {
 
 /// Registers whose writes do something at once or whose value is computed; their bits have tests of their own.
 bool has_behaviour(const RegDef& r) {
-  for (const char* n : {"CTRL", "CMD", "RINTSTS", "MINTSTS", "STATUS", "BMOD", "PLDMND", "IDSTS", "IDSTS64", "TCBCNT", "TBBCNT"})
+  for (const char* n : {"CTRL", "CMD", "RINTSTS", "MINTSTS", "STATUS", "BMOD", "PLDMND", "IDSTS", "IDSTS64",
+                        "TCBCNT", "TBBCNT"})
     if (r.name == n) return true;
   return false;
 }
@@ -25,13 +26,19 @@ std::uint32_t writable(const RegDef& r) {
 void check_map(Bench& b, RegisterMap map, std::uint64_t hcon, std::uint64_t verid) {
   for (const RegDef& r : map) {
     INFO(r.name);
-    const std::uint64_t reset = r.name == "HCON" ? hcon : r.name == "VERID" ? verid : r.name == "FIFOTH" ? 0x00FF0000u : r.reset;
+    const std::uint64_t reset = r.name == "HCON"     ? hcon
+                                : r.name == "VERID"  ? verid
+                                : r.name == "FIFOTH" ? 0x00FF0000u
+                                                     : r.reset;
     CHECK(b.read(r.offset) == reset);
   }
   for (const RegDef& r : map) {
     if (has_behaviour(r)) continue;
     INFO(r.name);
-    const auto reset = static_cast<std::uint32_t>(r.name == "HCON" ? hcon : r.name == "VERID" ? verid : r.name == "FIFOTH" ? 0x00FF0000u : r.reset);
+    const auto reset = static_cast<std::uint32_t>(r.name == "HCON"     ? hcon
+                                                  : r.name == "VERID"  ? verid
+                                                  : r.name == "FIFOTH" ? 0x00FF0000u
+                                                                       : r.reset);
     for (const std::uint32_t pattern : {0xFFFFFFFFu, 0x5A5A5A5Au, 0u}) {
       b.write(r.offset, pattern);
       const std::uint32_t expected = (reset & ~writable(r)) | (pattern & writable(r));
@@ -147,7 +154,8 @@ TEST_CASE("registers are locked while START stands: HLE, and the write is droppe
   CHECK(b.card.seen.back().argument == 0x1234);
 }
 
-TEST_CASE("a command written while one is on the line waits with START set and follows N_RC after its response") {
+TEST_CASE(
+    "a command written while one is on the line waits with START set and follows N_RC after its response") {
   Bench b;
   b.start_card();
   const sc_time t = b.command(13, 1);

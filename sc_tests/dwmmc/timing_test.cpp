@@ -9,7 +9,8 @@ using namespace vp::test;
 
 namespace {
 
-constexpr std::uint64_t I = 4, L = 2, F = 2, X = 2, D = 2, N_CR = 12, N_AC = 2, N_WR = 2, N_CRC = 2, TOKEN = 5, G = 45;
+constexpr std::uint64_t I = 4, L = 2, F = 2, X = 2, D = 2, N_CR = 12, N_AC = 2, N_WR = 2, N_CRC = 2,
+                        TOKEN = 5, G = 45;
 constexpr std::uint64_t H = 1, FIRST = 4, ACCEPT = 1, BEATS = 16;
 constexpr std::uint64_t DES_READ = 2 * H + FIRST + 4;  // 32 bytes, 4 beats
 constexpr std::uint64_t BURST_READ = 2 * H + FIRST + BEATS, BURST_WRITE = BEATS + 2 * H + ACCEPT;
@@ -61,9 +62,15 @@ void one_write(TimingStyle style) {
 }  // namespace
 
 TEST_CASE("an IDMAC read of one block at x8 DDR, to the cycle") { one_read(TimingStyle::at, {8, true}, 256); }
-TEST_CASE("an IDMAC read of one block at x8 DDR, to the cycle (lt)") { one_read(TimingStyle::lt, {8, true}, 256); }
-TEST_CASE("an IDMAC read of one block at x8 SDR, to the cycle") { one_read(TimingStyle::at, {8, false}, 512); }
-TEST_CASE("an IDMAC read of one block at x4 SDR, to the cycle (lt)") { one_read(TimingStyle::lt, {4, false}, 1024); }
+TEST_CASE("an IDMAC read of one block at x8 DDR, to the cycle (lt)") {
+  one_read(TimingStyle::lt, {8, true}, 256);
+}
+TEST_CASE("an IDMAC read of one block at x8 SDR, to the cycle") {
+  one_read(TimingStyle::at, {8, false}, 512);
+}
+TEST_CASE("an IDMAC read of one block at x4 SDR, to the cycle (lt)") {
+  one_read(TimingStyle::lt, {4, false}, 1024);
+}
 TEST_CASE("an IDMAC write of one block, to the cycle") { one_write(TimingStyle::at); }
 TEST_CASE("an IDMAC write of one block, to the cycle (lt)") { one_write(TimingStyle::lt); }
 
@@ -116,10 +123,18 @@ void slow_memory(TimingStyle style, bool threshold) {
 
 }  // namespace
 
-TEST_CASE("a write faster than its memory stops the card clock between words") { slow_memory(TimingStyle::at, false); }
-TEST_CASE("a write faster than its memory stops the card clock between words (lt)") { slow_memory(TimingStyle::lt, false); }
-TEST_CASE("the write threshold lets a block start only when it is whole") { slow_memory(TimingStyle::at, true); }
-TEST_CASE("the write threshold lets a block start only when it is whole (lt)") { slow_memory(TimingStyle::lt, true); }
+TEST_CASE("a write faster than its memory stops the card clock between words") {
+  slow_memory(TimingStyle::at, false);
+}
+TEST_CASE("a write faster than its memory stops the card clock between words (lt)") {
+  slow_memory(TimingStyle::lt, false);
+}
+TEST_CASE("the write threshold lets a block start only when it is whole") {
+  slow_memory(TimingStyle::at, true);
+}
+TEST_CASE("the write threshold lets a block start only when it is whole (lt)") {
+  slow_memory(TimingStyle::lt, true);
+}
 
 namespace {
 
@@ -154,10 +169,18 @@ void full_fifo(TimingStyle style, bool threshold) {
 
 }  // namespace
 
-TEST_CASE("a full FIFO stops the card clock within a block until a burst has drained") { full_fifo(TimingStyle::at, false); }
-TEST_CASE("a full FIFO stops the card clock within a block until a burst has drained (lt)") { full_fifo(TimingStyle::lt, false); }
-TEST_CASE("the read threshold holds a block back until its room is there") { full_fifo(TimingStyle::at, true); }
-TEST_CASE("the read threshold holds a block back until its room is there (lt)") { full_fifo(TimingStyle::lt, true); }
+TEST_CASE("a full FIFO stops the card clock within a block until a burst has drained") {
+  full_fifo(TimingStyle::at, false);
+}
+TEST_CASE("a full FIFO stops the card clock within a block until a burst has drained (lt)") {
+  full_fifo(TimingStyle::lt, false);
+}
+TEST_CASE("the read threshold holds a block back until its room is there") {
+  full_fifo(TimingStyle::at, true);
+}
+TEST_CASE("the read threshold holds a block back until its room is there (lt)") {
+  full_fifo(TimingStyle::lt, true);
+}
 
 namespace {
 

@@ -200,7 +200,11 @@ TEST_CASE("options without meaning here are listed, options that would change th
   CHECK(error_with("--rw=randtrim").find("trim is not in this version yet") != std::string::npos);
 }
 
-TEST_CASE("buffered I/O is noted: there is no page cache here") {
+TEST_CASE("buffered I/O is noted, and keeps one call of a job in flight whatever the engine") {
+  CHECK(uses_page_cache(parse_fio({"--name=a", "--direct=1", "--name=b", "--direct=0"})));
+  CHECK_FALSE(uses_page_cache(parse_fio({"--name=a", "--direct=1"})));
+  CHECK(parse_fio({"--name=a", "--ioengine=libaio", "--iodepth=8"}).jobs[0].effective_depth() == 1);
+  CHECK(parse_fio({"--name=a", "--ioengine=libaio", "--iodepth=8", "--direct=1"}).jobs[0].effective_depth() == 8);
   CHECK(parse_fio({"--name=a"}).notes.size() == 1);
   CHECK(parse_fio({"--name=a", "--direct=1"}).notes.empty());
   CHECK(parse_fio({"--name=a", "--buffered=0"}).notes.empty());

@@ -71,6 +71,15 @@ inline Outcome fio(std::vector<std::string> platform, const std::vector<std::str
   return run(args);
 }
 
+/// `emmc-vp dd <platform options> --output-format=json -- <operands>`.
+inline Outcome dd(std::vector<std::string> platform, const std::vector<std::string>& operands) {
+  std::vector<std::string> args = {"dd", "--quiet", "--output-format=json"};
+  args.insert(args.end(), platform.begin(), platform.end());
+  args.push_back("--");
+  args.insert(args.end(), operands.begin(), operands.end());
+  return run(args);
+}
+
 inline Json json_of(const Outcome& o) {
   INFO(o.err);
   REQUIRE(o.status == 0);
