@@ -10,6 +10,7 @@
 #include "platform/linux/guest_report.hpp"
 #include "platform/output_file.hpp"
 #include "platform/platform_choice.hpp"
+#include "platform/waveforms.hpp"
 
 namespace vp::guest {
 namespace {
@@ -84,10 +85,13 @@ int run_linux(const Options& options, const ConfigSource& source, Streams stream
   GuestPlatform platform("platform", context, config, guest, identity);
   if (options.image && std::filesystem::exists(*options.image))
     platform.card->medium().load_image(*options.image);
-  if (options.vcd) context.trace.open(*options.vcd);
-
+  Waveforms waveforms(options, context);
   Explain explain;
-  context.spans.on_request_done([&](const RequestRecord& r) { explain.add(r); });
+  context.spans.on_request_begin([&](const RequestRecord& r) { waveforms.request_begun(r); });
+  context.spans.on_request_done([&](const RequestRecord& r) {
+    explain.add(r);
+    waveforms.request_done(r);
+  });
 
   const RunFolder folder;
   const Listener device(folder.file("device.sock")), calendar(folder.file("calendar.sock"));
@@ -96,7 +100,7 @@ int run_linux(const Options& options, const ConfigSource& source, Streams stream
   sc_core::sc_start();
   process.finish();
 
-  context.trace.close(sc_core::sc_time_stamp());
+  waveforms.close(sc_core::sc_time_stamp());
   if (options.image) platform.card->medium().save_image(*options.image);
   const int status = status_of(context, platform, process.command_status(), streams.err);
   const std::string report = guest_report(options, preset, platform, identity, context, explain);
