@@ -61,6 +61,8 @@ void Bridge::thread() {
   } catch (const std::exception& e) {
     failure_ = e.what();
   }
+  device_stream_ = {};  // a guest that still lives sees it and goes down
+  calendar_stream_ = {};
   sc_core::sc_stop();
 }
 

@@ -37,7 +37,8 @@ PciIdentity choose_identity(const GuestParams& guest, const PlatformConfig& conf
   if (queue && guest.identity == "generic")
     throw InputError(
         "emmc-vp linux: guest.identity=generic: its driver knows no queue engine: use --queue=none");
-  const bool any_card = guest.identity == "auto" && config.card != "emmc";  // the others are for a soldered eMMC
+  const bool any_card =
+      guest.identity == "auto" && config.card != "emmc";  // the others are for a soldered eMMC
   if (guest.identity == "generic" || any_card) return sdhci_generic();
   if (guest.identity != "intel") return sdhci_gl9763e(queue);
   if (!queue)

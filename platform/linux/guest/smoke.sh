@@ -40,4 +40,12 @@ dd if=/bin/busybox of=/dev/mmcblk0 bs=64k count=16 oflag=direct 2>/dev/null
 dd if=/dev/mmcblk0 bs=64k count=16 iflag=direct 2>/dev/null | cmp -n 1048576 - /bin/busybox
 echo direct passed'
 
+# Another host: IDMAC with 64-bit descriptors.
+step 'dw_mmc: high speed, IDMAC' 'idmac passed' --platform=e850-96 --queue=none -- '
+set -e
+dmesg | grep "IDMAC supports 64-bit address mode"
+dd if=/bin/busybox of=/dev/mmcblk0 bs=64k count=8 oflag=direct conv=fsync 2>/dev/null
+dd if=/dev/mmcblk0 bs=64k count=8 iflag=direct 2>/dev/null | cmp -n 524288 - /bin/busybox
+echo idmac passed'
+
 echo 'linux smoke: passed'
