@@ -22,11 +22,11 @@ class DwmmcUnit final : public HostUnit {
   DwmmcUnit(Context& ctx, ClockDomain& axi_clock, MmcBus& bus, MmcCard& card, const PlatformConfig& c)
       : driver_(c.dwmmc_driver), dwmmc_("dwmmc", ctx, axi_clock, bus, card, c.dwmmc) {}
 
-  void attach(AxiInterconnect& axi, Intc& intc) override {
+  void attach(AxiInterconnect& axi, IrqSink& interrupts) override {
     dwmmc_.dma_port().socket.bind(axi.master_socket(axi.add_master("dwmmc", 0)));
     const unsigned target = axi.add_target("dwmmc", memory_map::kHost, memory_map::kPeripheralBytes);
     axi.target_socket(target).bind(dwmmc_.socket);
-    dwmmc_.irq.connect(intc, memory_map::kHostIrq);
+    dwmmc_.irq.connect(interrupts, memory_map::kHostIrq);
   }
 
   void describe(fw::JobTable& table) const override {

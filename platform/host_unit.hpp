@@ -9,7 +9,7 @@
 #include "firmware/app/job_table.hpp"
 #include "models/axi/interconnect.hpp"
 #include "models/axi/master_port.hpp"
-#include "models/cpu/intc.hpp"
+#include "models/core/irq.hpp"
 #include "models/mmc_bus/mmc_bus.hpp"
 #include "platform/session.hpp"
 
@@ -25,7 +25,7 @@ class HostUnit {
   virtual ~HostUnit() = default;
 
   /// Registers on the interconnect (memory_map::kHost onwards), DMA masters, interrupt line kHostIrq.
-  virtual void attach(AxiInterconnect& axi, Intc& intc) = 0;
+  virtual void attach(AxiInterconnect& axi, IrqSink& interrupts) = 0;
   /// What the driver must be told: kind, base, and values this host alone has.
   virtual void describe(fw::JobTable& table) const = 0;
   /// Beats and bursts of the port that moves data.

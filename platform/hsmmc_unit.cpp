@@ -31,14 +31,14 @@ class HsmmcUnit final : public HostUnit {
         driver_(c.hsmmc_driver),
         functional_hz_(c.hsmmc.functional_clock_hz) {}
 
-  void attach(AxiInterconnect& axi, Intc& intc) override {
+  void attach(AxiInterconnect& axi, IrqSink& interrupts) override {
     dma_.dma_port().socket.bind(axi.master_socket(axi.add_master("dma", 0)));
     axi.target_socket(axi.add_target("hsmmc", memory_map::kHost, memory_map::kPeripheralBytes))
         .bind(hsmmc_.socket);
     axi.target_socket(axi.add_target("dma", kDma, edma::kWindowBytes)).bind(dma_.socket);
-    hsmmc_.irq.connect(intc, memory_map::kHostIrq);
-    dma_.irq.connect(intc, kDmaIrq);
-    dma_.error_irq.connect(intc, kDmaErrorIrq);
+    hsmmc_.irq.connect(interrupts, memory_map::kHostIrq);
+    dma_.irq.connect(interrupts, kDmaIrq);
+    dma_.error_irq.connect(interrupts, kDmaErrorIrq);
     const auto rx = static_cast<unsigned>(driver_.rx_channel), tx = static_cast<unsigned>(driver_.tx_channel);
     hsmmc_.dma_rx.connect(dma_, rx);
     hsmmc_.dma_tx.connect(dma_, tx);

@@ -20,7 +20,7 @@ namespace {
 
 const std::vector<std::string>& commands() {
   static const std::vector<std::string> names = {"fio",      "dd",     "iozone", "run",
-                                                 "validate", "params", "list",   "decode"};
+                                                 "validate", "params", "list",   "decode", "linux"};
   return names;
 }
 
@@ -45,6 +45,7 @@ po::options_description platform_options() {
     ("seed", po::value<std::string>()->value_name("N"), "of everything random (default 1)")
     ("jobs", po::value<std::string>()->value_name("N"), "run, validate: runs at once (default: one per core)")
     ("only", po::value<std::vector<std::string>>()->composing()->value_name("AXIS=VALUE"), "run: only the points with this value")
+    ("kernel", po::value<std::string>()->value_name("DIR"), "linux: the guest kernel's folder (scripts/linux.sh makes it)")
     ("quiet", po::bool_switch(), "no progress, no logs")
     ("help,h", po::bool_switch(), "this text")
     ("version", po::bool_switch(), "the version");
@@ -143,7 +144,7 @@ Command command_of(const std::vector<std::string>& positional) {
     throw InputError(fmt::format("emmc-vp: unknown command '{}': did you mean '{}'?", name,
                                  nearest_word(name, commands())));
   if (name != "fio" && name != "dd" && name != "iozone" && name != "run" && name != "validate" &&
-      name != "params" && name != "list")
+      name != "params" && name != "list" && name != "linux")
     throw InputError(fmt::format("emmc-vp {}: not in this version yet: use emmc-vp fio", name));
   if (name == "run" && positional.size() != 2)
     throw InputError("emmc-vp run: name one scenario: a name of emmc-vp list, or a TOML file");
@@ -155,6 +156,7 @@ Command command_of(const std::vector<std::string>& positional) {
   if (name == "run") return Command::run;
   if (name == "validate") return Command::validate;
   if (name == "iozone") return Command::iozone;
+  if (name == "linux") return Command::linux_guest;
   if (name == "dd") return Command::dd;
   return name == "fio" ? Command::fio : name == "params" ? Command::params : Command::list;
 }
@@ -206,6 +208,15 @@ void read_sweep(const po::variables_map& map, const std::vector<std::string>& po
   o.jobs = static_cast<unsigned>(n);
 }
 
+/// What only `linux` understands.
+void read_guest(const po::variables_map& map, const std::vector<std::string>& positional, Options& o) {
+  if (map.count("kernel") && o.command != Command::linux_guest)
+    throw InputError(fmt::format("emmc-vp {}: --kernel belongs to emmc-vp linux: leave it out", positional.front()));
+  if (o.command == Command::linux_guest && o.queue && *o.queue != "cqe" && *o.queue != "none")
+    bad_option("queue", *o.queue, "the guest's driver has cqe or none");
+  if (map.count("kernel")) o.kernel = map["kernel"].as<std::string>();
+}
+
 void read_files(const po::variables_map& map, Options& o) {
   const auto file = [&](const char* name, std::optional<std::string>& to) {
     if (!map.count(name)) return;
@@ -242,9 +253,12 @@ Options parse_options(const std::vector<std::string>& args) {
   read_choices(map, o);
   read_files(map, o);
   read_sweep(map, positional, o);
+  read_guest(map, positional, o);
   o.explain = map["explain"].as<bool>();
   o.quiet = map["quiet"].as<bool>();
-  if (o.command != Command::fio && o.command != Command::dd && o.command != Command::iozone && !o.rest.empty())
+  const bool takes_rest = o.command == Command::fio || o.command == Command::dd ||
+                          o.command == Command::iozone || o.command == Command::linux_guest;
+  if (!takes_rest && !o.rest.empty())
     throw InputError(fmt::format("emmc-vp {}: takes nothing after --: leave '{}' out", positional.front(),
                                  o.rest.front()));
   return o;
@@ -261,7 +275,8 @@ std::string help_text() {
       "  emmc-vp run SCENARIO [platform options] [--jobs=N] [--only=AXIS=VALUE]   a sweep, one table\n"
       "  emmc-vp validate [SEED] [--jobs=N]                  the measured tables beside the model's\n"
       "  emmc-vp params [--platform=PRESET] [-p KEY=VALUE]   every parameter: value, unit, range, origin\n"
-      "  emmc-vp list                                        presets, device parts, scenarios\n\n"
+      "  emmc-vp list                                        presets, device parts, scenarios\n"
+      "  emmc-vp linux --kernel=DIR [--queue=cqe|none] [platform options] -- COMMAND   in a Linux guest (scripts/linux.sh)\n\n"
       "decode is not in this version yet.\n\n"
       "{}\n"
       "exit status: 0 good; 1 internal error; 2 bad input; 3 a hardware rule was broken (a finding); 4 data "

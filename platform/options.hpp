@@ -15,7 +15,7 @@
 
 namespace vp {
 
-enum class Command : std::uint8_t { help, version, fio, dd, iozone, run, validate, params, list };
+enum class Command : std::uint8_t { help, version, fio, dd, iozone, run, validate, params, list, linux_guest };
 enum class OutputFormat : std::uint8_t { normal, json };
 
 /// --vcd-window=requests:A..B (both included, counted from 0) or time:10us..20us.
@@ -47,6 +47,7 @@ struct Options {
   std::optional<unsigned> jobs;   ///< of `run` and `validate`: runs at once; not given: one per core
   std::vector<std::string> only;  ///< of `run`: "axis=value", the points to run
   std::string measured_seed;      ///< of `validate`: empty means all
+  std::optional<std::string> kernel;  ///< of `linux`: the folder with the guest's kernel
   std::vector<std::string> rest;  ///< the words after `--`
 };
 

@@ -6,6 +6,7 @@
 
 #include "platform/fio_frontend.hpp"
 #include "platform/fio_report.hpp"
+#include "platform/linux/run_linux.hpp"
 #include "platform/os_book.hpp"
 #include "platform/param_table.hpp"
 #include "platform/platform_choice.hpp"
@@ -64,6 +65,8 @@ int dispatch(const Options& options, const MachineFactory& factory, const Config
       return run_scenario(options, factory, source, streams);
     case Command::validate:
       return run_validate(options, source, streams);
+    case Command::linux_guest:
+      return guest::run_linux(options, source, streams);
     case Command::fio:
       return run_fio(options, *factory(), source, streams);
     case Command::dd:

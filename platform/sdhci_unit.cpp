@@ -13,11 +13,11 @@ class SdhciUnit final : public HostUnit {
       : sdhci_("sdhci", ctx, axi_clock, bus, card, c.sdhci),
         cqhci_(c.cqe_present ? std::make_unique<Cqhci>("cqhci", ctx, sdhci_, c.cqhci) : nullptr) {}
 
-  void attach(AxiInterconnect& axi, Intc& intc) override {
+  void attach(AxiInterconnect& axi, IrqSink& interrupts) override {
     sdhci_.dma_port().socket.bind(axi.master_socket(axi.add_master("sdhci", 0)));
     const unsigned target = axi.add_target("sdhci", memory_map::kHost, memory_map::kPeripheralBytes);
     axi.target_socket(target).bind(sdhci_.socket);
-    sdhci_.irq.connect(intc, memory_map::kHostIrq);
+    sdhci_.irq.connect(interrupts, memory_map::kHostIrq);
   }
 
   void describe(fw::JobTable& table) const override {

@@ -29,6 +29,9 @@ class HostMemory {
   }
   /// The bank that holds `address`, or null.
   const MemoryBank* bank(std::uint64_t address) const;
+  /// Puts a file of another process behind `range`, which must lie in one bank and on page boundaries; the bank shrinks
+  /// to it, and pointers into it stay where they were. Throws std::invalid_argument, std::runtime_error.
+  void back_with(const MemoryBank& range, int fd, std::uint64_t file_offset);
   /// Host bytes in use by touched pages (whole pages).
   std::uint64_t resident_bytes() const;
 

@@ -26,6 +26,7 @@ class MemoryTarget : public sc_core::sc_module, public AxiTimingTarget {
   /// For loaders and checkers; null unless the whole range is backed.
   std::byte* ptr(std::uint64_t address, std::uint64_t bytes) const { return memory_.ptr(address, bytes); }
   const HostMemory& memory() const { return memory_; }
+  HostMemory& memory() { return memory_; }
 
  protected:
   std::uint64_t period() const { return clock_.period().value(); }

@@ -17,6 +17,7 @@ struct SdhciParams {
   std::uint64_t vendor1_pointer = 0x500;
   std::uint64_t vendor2_pointer = 0x180;
   std::uint64_t mbiu_reset = 0x1;            ///< MBIU_CTRL at reset: undefined-length INCR
+  std::uint64_t emmc_ctrl_reset = 0;         ///< EMMC_CTRL at reset: 1 where the integration straps CARD_IS_EMMC
   // clocks and delays
   double base_clock_hz = 200e6;              ///< what the divider divides
   double core_clock_hz = 200e6;              ///< host core clock of the delays below

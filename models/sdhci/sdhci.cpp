@@ -20,6 +20,7 @@ void SdhciParams::declare(ParamRegistry& r, const std::string& at) {
   r.add(at + ".vendor1_pointer", vendor1_pointer, "", 0x100, 0xF00, "offset of vendor area 1 (0xE8)");
   r.add(at + ".vendor2_pointer", vendor2_pointer, "", 0x100, 0xF00, "offset of vendor area 2 (0xEA)");
   r.add(at + ".mbiu_reset", mbiu_reset, "", 0, u32, "MBIU_CTRL at reset: b0 undefined INCR, b1 INCR4, b2 INCR8, b3 INCR16");
+  r.add(at + ".emmc_ctrl_reset", emmc_ctrl_reset, "", 0, 0xFFFF, "EMMC_CTRL at reset; bit 0: the card is an eMMC");
   r.add(at + ".base_clock_hz", base_clock_hz, "Hz", 1e6, 1e9, "clock in front of the card clock divider");
   r.add(at + ".core_clock_hz", core_clock_hz, "Hz", 1e6, 2e9, "host core clock");
   r.add(at + ".cmd_issue", cmd_issue, "core cycles", 0, 1000, "register write to command start");

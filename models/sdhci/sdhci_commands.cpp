@@ -102,7 +102,10 @@ std::uint32_t Sdhci::block_bytes() const {
 
 AdmaFormat Sdhci::queue_format() const {
   const std::uint64_t hc2 = bank_.get(reg_offset(kRegs, "HOST_CONTROL2"));
-  const bool wide = v4() && (hc2 & field_mask(kRegs, "HOST_CONTROL2", "ADDRESSING_64"));
+  // Version 4 says it in HOST_CONTROL2, version 3 by the choice of ADMA2 with 64-bit addresses (SDHCI 4.20 2.2.11).
+  const unsigned select =
+      bank_.get(reg_offset(kRegs, "HOST_CONTROL1")) >> field_lsb(kRegs, "HOST_CONTROL1", "DMA_SELECT") & 3;
+  const bool wide = v4() ? (hc2 & field_mask(kRegs, "HOST_CONTROL2", "ADDRESSING_64")) != 0 : select == 3;
   return {wide ? kAdma128Bytes : kAdma32Bytes, v4() && (hc2 & field_mask(kRegs, "HOST_CONTROL2", "ADMA2_LENGTH_26"))};
 }
 

@@ -96,6 +96,7 @@ void Sdhci::hook_registers() {
   bank_.set_reset(reg_offset(kRegs, "VENDOR1_POINTER"), params_.vendor1_pointer);
   bank_.set_reset(reg_offset(kRegs, "VENDOR2_POINTER"), params_.vendor2_pointer);
   vendor_.set_reset(reg_offset(dwcmshc::kRegs, "MBIU_CTRL"), params_.mbiu_reset);
+  vendor_.set_reset(reg_offset(dwcmshc::kRegs, "EMMC_CTRL"), params_.emmc_ctrl_reset);
   update_bursts();
 
   // While a transfer runs these may not be written; the write is ignored (SDHCI 4.20 2.2.3 to 2.2.5).
