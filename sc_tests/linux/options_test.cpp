@@ -15,8 +15,9 @@ TEST_CASE("the linux command takes its own options and the guest's command line"
   CHECK(o.kernel == "/k");
   CHECK(o.rest == std::vector<std::string>{"fio", "--rw=read"});
   CHECK_FALSE(parse_options({"linux", "--kernel=/k"}).queue);
-  CHECK_THROWS_WITH(parse_options({"fio", "--queue=cqe", "--", "--rw=read"}),
+  CHECK_THROWS_WITH(parse_options({"fio", "--kernel=/k", "--", "--rw=read"}),
                     Catch::Contains("belongs to emmc-vp linux"));
+  CHECK_THROWS_AS(parse_options({"linux", "--queue=hsq", "--kernel=/k"}), InputError);
   CHECK_THROWS_WITH(parse_options({"linux", "--queue=cq"}), Catch::Contains("did you mean 'cqe'"));
 }
 
