@@ -63,7 +63,8 @@ struct AxiExtension : tlm::tlm_extension<AxiExtension> {
   std::uint64_t system_address = 0;   ///< as the master sent it, set at the interconnect
   sc_time granted;                    ///< out: address accepted by the interconnect
   sc_time path;                       ///< out: one-way latency from the master to the target
-  AxiTimingTarget* timing = nullptr;  ///< `lt` only, out: when the bursts of this transaction happen
+  /// `lt` only, out: when the bursts of this transaction happen; of get_direct_mem_ptr: of those to its region.
+  AxiTimingTarget* timing = nullptr;
 
   tlm_extension_base* clone() const override { return new AxiExtension(*this); }
   void copy_from(const tlm_extension_base& other) override {

@@ -348,18 +348,28 @@ void AxiInterconnect::b_transport(int master, tlm::tlm_generic_payload& trans, s
   if (pieces) delay += hops;
   trans.set_address(address);
   if (!pieces || !axi->timing) return;
-  auto& lanes = masters_[index]->lanes;
-  lanes.resize(targets_.size());
-  auto& lane = lanes[range->target];
-  if (!lane) lane = std::make_unique<Lane>();
-  lane->fabric = this;
-  lane->target = &target;
-  lane->downstream = axi->timing;
-  lane->base = range->base;
-  axi->timing = lane.get();
+  axi->timing = lane(index, *range, axi->timing);
 }
 
-bool AxiInterconnect::get_dmi(int, tlm::tlm_generic_payload& trans, tlm::tlm_dmi& dmi) {
+AxiTimingTarget* AxiInterconnect::lane(unsigned master, const Range& range, AxiTimingTarget* downstream) {
+  auto& lanes = masters_[master]->lanes;
+  lanes.resize(targets_.size());
+  auto& lane = lanes[range.target];
+  if (!lane) lane = std::make_unique<Lane>();
+  lane->fabric = this;
+  lane->target = targets_[range.target].get();
+  lane->downstream = downstream;
+  lane->base = range.base;
+  return lane.get();
+}
+
+/// A lane may be kept beyond its transaction when its addresses always count from the same base.
+bool AxiInterconnect::fixed_base(unsigned target) const {
+  if (targets_[target]->address == AxiAddress::absolute) return true;
+  return std::count_if(ranges_.begin(), ranges_.end(), [&](const Range& r) { return r.target == target; }) == 1;
+}
+
+bool AxiInterconnect::get_dmi(int master, tlm::tlm_generic_payload& trans, tlm::tlm_dmi& dmi) {
   const std::uint64_t address = trans.get_address();
   const Range* range = decode(address, 1);
   if (!range) return false;
@@ -370,6 +380,8 @@ bool AxiInterconnect::get_dmi(int, tlm::tlm_generic_payload& trans, tlm::tlm_dmi
   trans.set_address(address);
   dmi.set_start_address(dmi.get_start_address() + shift);
   dmi.set_end_address(std::min<std::uint64_t>(dmi.get_end_address() + shift, range->base + range->size - 1));
+  if (auto* axi = trans.get_extension<AxiExtension>(); granted && axi && axi->timing)
+    axi->timing = fixed_base(range->target) ? lane(static_cast<unsigned>(master), *range, axi->timing) : nullptr;
   return granted;
 }
 

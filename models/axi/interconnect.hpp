@@ -96,6 +96,8 @@ class AxiInterconnect : public sc_core::sc_module {
   tlm::tlm_sync_enum nb_bw(int target, tlm::tlm_generic_payload& trans, tlm::tlm_phase& phase,
                            sc_time& delay);
   void b_transport(int master, tlm::tlm_generic_payload& trans, sc_time& delay);
+  AxiTimingTarget* lane(unsigned master, const Range& range, AxiTimingTarget* downstream);
+  bool fixed_base(unsigned target) const;
   bool get_dmi(int master, tlm::tlm_generic_payload& trans, tlm::tlm_dmi& dmi);
   unsigned transport_dbg(int master, tlm::tlm_generic_payload& trans);
 

@@ -389,6 +389,7 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
   bool move_lt(Direction& d, std::uint64_t address, std::byte* data, std::uint32_t bytes,
                std::span<LtPiece> pieces, AxiTimingTarget*& timing, sc_time& delay,
                std::uint32_t fixed_beat = 0);
+  AxiLtMemory memory_lt(std::uint64_t address);
   bool run_fixed_lt(Direction& d, std::uint64_t address, std::byte* data, std::uint32_t fixed_beat,
                     LtPiece& piece);
   std::uint64_t time_lt(Direction& d, const BurstPart& part, std::uint64_t ready, AxiTimingTarget* timing,

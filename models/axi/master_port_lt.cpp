@@ -28,6 +28,23 @@ bool AxiMasterPort::Impl::move_lt(Direction& d, std::uint64_t address, std::byte
   return good;
 }
 
+AxiLtMemory AxiMasterPort::Impl::memory_lt(std::uint64_t address) {
+  Transaction& t = take();
+  t.set_command(tlm::TLM_WRITE_COMMAND);
+  t.set_address(address);
+  fill(t.axi, 0, 1);
+  tlm::tlm_dmi dmi;
+  AxiLtMemory m;
+  if (port.socket->get_direct_mem_ptr(t, dmi) && dmi.is_read_write_allowed() && t.axi.timing) {
+    m.host = reinterpret_cast<std::byte*>(dmi.get_dmi_ptr());
+    m.from = dmi.get_start_address();
+    m.last = std::min<std::uint64_t>(dmi.get_end_address(), address_mask);
+    m.timing = t.axi.timing;
+  }
+  t.release();
+  return m.timing && m.holds(address, 1) ? m : AxiLtMemory{};
+}
+
 /// One burst by reservation; returns the end, `left` the instant its last W beat left.
 std::uint64_t AxiMasterPort::Impl::time_lt(Direction& d, const BurstPart& part, std::uint64_t ready,
                                            AxiTimingTarget* timing, std::uint64_t delay,
