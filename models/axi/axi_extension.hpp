@@ -37,12 +37,30 @@ struct AxiBurstTiming {
   std::uint64_t done_ps = 0;     ///< out: B or last R beat at the asking port
 };
 
+/// Equal bursts on consecutive addresses of a master that keeps one unfinished: each is issued when the one before is
+/// done, `step_ps` apart.
+struct AxiTrain {
+  std::uint64_t address = 0;
+  std::uint32_t bytes = 0, beats = 1;  ///< of one burst; its beats are whole
+  unsigned count = 1;
+  bool is_write = false;
+  std::uint64_t at_ps = 0;      ///< in: the first one's address at the asking port, on an edge
+  std::uint64_t period_ps = 0;  ///< in: A
+  std::uint64_t path_ps = 0;    ///< in: one way above the answering port; out: all of it
+  std::uint64_t first_ps = 0;   ///< out, reads: issue to first R beat at the target
+  std::uint64_t end_ps = 0;     ///< out: issue to B or last R beat at the asking port
+  std::uint64_t step_ps = 0;    ///< out
+};
+
 /// Answers when a burst ends and reserves what it uses. Handed to a master in `lt` style by the b_transport
 /// that moved the data, as DMI hands out memory: times then need no further transactions.
 class AxiTimingTarget {
  public:
   virtual ~AxiTimingTarget() = default;
   virtual void time_burst(AxiBurstTiming& burst) = 0;
+  /// Times and reserves a whole train in closed form, exactly as `count` calls of time_burst() would. False: something
+  /// else is in its way; nothing has been reserved, ask burst by burst.
+  virtual bool time_train(AxiTrain&) { return false; }
 };
 
 struct AxiExtension : tlm::tlm_extension<AxiExtension> {

@@ -65,6 +65,33 @@ struct AxiInterconnect::Lane final : AxiTimingTarget {
     burst.path_ps += below.path_ps;
     fabric->leave_target(*target, burst, below.done_ps);
   }
+
+  bool time_train(AxiTrain& train) override {
+    Channel& channel = target->channels[train.is_write];
+    const std::uint64_t path = fabric->path_ps(*target), a = train.period_ps, data = train.beats * a;
+    const std::uint64_t at = train.at_ps;
+    if (a != fabric->period() || channel.address.until() >= at || channel.latest > at ||
+        channel.data.until() >= at + path)
+      return false;
+    AxiTrain below = train;
+    below.address = target->local(train.address, base);
+    below.at_ps = at + path;
+    below.path_ps += path;
+    if (!downstream->time_train(below)) return false;
+    const std::uint64_t end = path + below.end_ps, last = at + (train.count - 1) * below.step_ps;
+    channel.address.append_train(at, a, train.count, below.step_ps);
+    channel.data.append_train(at + path + (train.is_write ? 0 : below.first_ps), data, train.count, below.step_ps);
+    if (!train.is_write) channel.data.extend(last + end);
+    channel.accept_train(at + end, train.count, below.step_ps);
+    target->counters.grants += train.count;
+    (train.is_write ? target->counters.write_busy : target->counters.read_busy) +=
+        std::uint64_t{train.count} * train.beats;
+    train.path_ps = below.path_ps;
+    train.first_ps = path + below.first_ps;
+    train.end_ps = end + path;
+    train.step_ps = below.step_ps;
+    return true;
+  }
 };
 
 AxiInterconnect::AxiInterconnect(sc_core::sc_module_name name, Context& ctx, ClockDomain& clock,
@@ -174,10 +201,7 @@ void AxiInterconnect::leave_target(Target& target, AxiBurstTiming& burst, std::u
     burst.last_ps = end = std::max(end, burst.first_ps + data);
   }
   channel.data.extend(burst.last_ps);
-  if (!channel.accepted.empty()) {
-    channel.accepted[channel.slot] = end;
-    if (++channel.slot == channel.accepted.size()) channel.slot = 0;
-  }
+  channel.accept(end);
   burst.done_ps = end + burst.path_ps;
   ++target.counters.grants;
   (burst.is_write ? target.counters.write_busy : target.counters.read_busy) += burst.beats;

@@ -17,6 +17,7 @@
 #include <string>
 #include <systemc>
 #include <tlm>
+#include <algorithm>
 #include <vector>
 
 #include "models/axi/axi_extension.hpp"
@@ -87,7 +88,17 @@ class AxiInterconnect : public sc_core::sc_module {
     Reservation address, data;
     std::vector<std::uint64_t> accepted;  // ends at the target of the last `target_accepts` bursts
     std::size_t slot = 0;                 // the oldest of them
+    std::uint64_t latest = 0;             // the latest end there
 
+    void accept(std::uint64_t end) {
+      latest = std::max(latest, end);
+      if (accepted.empty()) return;
+      accepted[slot] = end;
+      if (++slot == accepted.size()) slot = 0;
+    }
+    void accept_train(std::uint64_t end, unsigned count, std::uint64_t step) {
+      for (unsigned i = 0; i < count; ++i, end += step) accept(end);
+    }
     std::uint64_t accepts_from() const { return accepted.empty() ? 0 : accepted[slot]; }
   };
 

@@ -108,13 +108,51 @@ std::uint64_t AxiMasterPort::Impl::time_stream(Direction& d, std::uint64_t addre
   return done;
 }
 
+/// The whole bursts of a piece whose master keeps one unfinished, as one train. False: look at them one by one.
+bool AxiMasterPort::Impl::time_train(Direction& d, std::uint64_t address, std::uint32_t bytes,
+                                              std::uint64_t ready, AxiTimingTarget* timing,
+                                              std::uint64_t& left, std::uint64_t& done) {
+  const BurstPart first = next_burst(address, bytes, beat_bytes, static_cast<std::uint32_t>(params.max_burst_beats), allowed);
+  const std::uint64_t a = period(), data = first.beats * a;
+  const std::uint64_t free = std::max(ready, d.next_issue), issued = std::max(free, d.limited_until());
+  const std::uint64_t to_4k = kAxiBoundaryBytes - address % kAxiBoundaryBytes;
+  const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, to_4k) / first.bytes);
+  if (first.bytes != first.beats * beat_bytes || d.channel_free > issued || count * first.bytes != bytes)
+    return false;
+  AxiTrain train{.address = address & address_mask,
+                 .bytes = first.bytes,
+                 .beats = first.beats,
+                 .count = count,
+                 .is_write = d.is_write,
+                 .at_ps = issued,
+                 .period_ps = a};
+  if (!timing->time_train(train)) return false;
+  const std::uint64_t last = issued + (count - 1) * train.step_ps;
+  done = last + train.end_ps;
+  left = d.is_write ? last + data : done;
+  d.tail = train.end_ps - data;
+  d.limited += issued - free + (count - 1) * (train.step_ps - a);
+  d.bursts += count;
+  d.beats += std::uint64_t{count} * first.beats;
+  d.bytes += bytes;
+  (d.is_write ? d.wait_b : d.wait_first) +=
+      count * (d.is_write ? d.tail : std::min(train.first_ps + train.path_ps, train.end_ps - data));
+  open_busy(issued);
+  busy_until = std::max(busy_until, done);
+  d.channel_free = left;
+  d.prev_done = d.done_of[0] = done;
+  d.next_issue = last + a;
+  return true;
+}
+
 void AxiMasterPort::Impl::time_piece(Direction& d, std::uint64_t address, LtPiece& piece,
                                      AxiTimingTarget* timing, std::uint64_t delay) {
   const std::uint64_t ready = align(piece.ready.value());
   if (ready > d.prev_done) d.lt_from = ready;
   const auto max_beats = static_cast<std::uint32_t>(params.max_burst_beats);
   std::uint64_t left = ready, done = ready;
-  for (std::uint32_t offset = 0; offset < piece.bytes;) {
+  const bool train = timing && d.limit == 1 && time_train(d, address, piece.bytes, ready, timing, left, done);
+  for (std::uint32_t offset = train ? piece.bytes : 0; offset < piece.bytes;) {
     const std::uint32_t n = timing ? streaming(d, address + offset, piece.bytes - offset) : 1;
     if (n > 1) {
       done = time_stream(d, address + offset, n, ready, timing, delay, left);

@@ -36,6 +36,14 @@ class Reservation {
     at_ps = start;
     return true;
   }
+  /// `count` requests `step_ps` apart, the first after everything that is reserved and none touching the next.
+  void append_train(std::uint64_t at_ps, std::uint64_t duration_ps, unsigned count, std::uint64_t step_ps) {
+    const std::uint64_t last = at_ps + (count - 1) * step_ps;
+    older_ = count == 1 ? from_ : last - step_ps;
+    gap_ = count == 1 ? until_ : last - step_ps + duration_ps;
+    from_ = last;
+    until_ = last + duration_ps;
+  }
   /// Prolongs the reservation that ended last.
   void extend(std::uint64_t until_ps) { until_ = std::max(until_, until_ps); }
   std::uint64_t until() const { return until_; }

@@ -63,6 +63,7 @@ class Dram : public MemoryTarget {
   Dram(sc_core::sc_module_name name, ClockDomain& clock, const DramParams& params,
        const std::vector<MemoryBank>& banks);
   void time_burst(AxiBurstTiming& burst) override;
+  bool time_train(AxiTrain& train) override;
 
   const DramCounters& counters() const { return counters_; }
   const DramParams& params() const { return params_; }
