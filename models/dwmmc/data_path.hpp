@@ -205,6 +205,7 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   void run_lt();
   void read_block_lt();
   void write_block_lt();
+  bool stream_read_lt();
   bool room_lt(std::uint64_t bytes, sc_time& when);
   bool have_lt(std::uint64_t bytes, sc_time& when);
   void pump_lt(sc_time at);

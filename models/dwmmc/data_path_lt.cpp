@@ -68,7 +68,7 @@ void DwmmcData::read_block_lt() {
       return;
     }
   }
-  while (offset_ < job_.block_bytes) {
+  while (offset_ < job_.block_bytes && !stream_read_lt()) {
     std::uint32_t n = std::min(quantum(), job_.block_bytes - offset_);
     if (!room_lt(n, room_at)) {
       n = static_cast<std::uint32_t>(fifo_.capacity() - (fifo_.in_reserved - fifo_.out_reserved));
@@ -86,6 +86,42 @@ void DwmmcData::read_block_lt() {
   }
   if (read_errors() != 0) flush_lt();
   end_read_block(core_.align(frame_end()) + core_.cycles(params_.crc_check));
+}
+
+/// The rest of a block whose quanta are bursts of one buffer and find the FIFO empty of others: the same steps with
+/// nothing left to ask. False: not such a block.
+bool DwmmcData::stream_read_lt() {
+  const std::uint32_t rest = job_.block_bytes - offset_, n = quantum();
+  const Entry* const in_use = list_.in_use();
+  if (!in_use || !in_use->checked || in_use->bytes < rest || n != job_.burst_bytes || rest % n != 0 ||
+      fifo_.in_done != fifo_.out_reserved || (job_.rx_watermark + 1) * word_bytes_ > n || no_requests_ ||
+      list_dead_ || dma_failed_ || !dma_active_ || clock_stopped_ || !direct_lt(*in_use, rest, data_end_))
+    return false;
+  Entry& e = *list_.current_lt(data_end_);
+  std::byte* to = lt_memory_.at(e.data);
+  std::memcpy(to, block_data_.data() + offset_, rest);
+  const std::uint64_t capacity = fifo_.capacity();
+  sc_time ready;
+  for (; offset_ < job_.block_bytes; offset_ += n) {
+    const std::uint64_t filled = fifo_.in_reserved + n;
+    advance_read(n, offset_ > 0 && filled > capacity ? out_marks_.when(filled - capacity) : sc_time());
+    ready = core_.align(data_end_) + core_.cycles(params_.fifo_latency);
+    LtPiece piece{n, ready, {}, {}};
+    port_.time_lt(lt_memory_, true, e.data, piece);
+    buffer_address_ = e.data;
+    e.data += n;
+    out_marks_.add(filled, params_.posted_drain ? piece.left : piece.done);
+    lt_last_done_ = std::max(lt_last_done_, piece.done);
+  }
+  fifo_.in_done = fifo_.out_reserved = fifo_.out_done = fifo_.in_reserved;
+  counters_.bursts += rest / n;
+  card_bytes_ += rest;
+  host_bytes_ += rest;
+  e.bytes -= rest;
+  dma_end_ = lt_last_done_;
+  if (e.used_up() || fifo_.out_done == total_) end_of_buffer_lt(e, ready, fifo_.out_done);
+  pump_lt(ready);
+  return true;
 }
 
 // --- write ---

@@ -153,47 +153,51 @@ void Dram::time_burst(AxiBurstTiming& burst) {
   burst.done_ps = burst.last_ps + params_.accept_cycles * period();
 }
 
-/// Row hits between two refreshes on a bus that nobody has reserved behind them: every burst is the first one, shifted.
+/// Posted writes end when they are in the buffer, whatever the array does: every burst is the first one, shifted.
+bool Dram::time_write_train(AxiTrain& train) {
+  const std::uint64_t data = train.beats * train.period_ps, arrival = train.at_ps + data;
+  if (train.count > written_.size()) return false;
+  for (std::size_t i = 0, slot = write_slot_; i < train.count; ++i) {  // the buffer must have room for each
+    if (written_[slot] > arrival) return false;
+    if (++slot == written_.size()) slot = 0;
+  }
+  train.end_ps = data + params_.accept_cycles * train.period_ps;
+  train.step_ps = 2 * train.path_ps + train.end_ps;
+  for (unsigned i = 0; i < train.count; ++i) {
+    written_[write_slot_] =
+        access(train.address + i * train.bytes, train.bytes, arrival + i * train.step_ps, true).end;
+    if (++write_slot_ == written_.size()) write_slot_ = 0;
+  }
+  return true;
+}
+
+/// Reads: row hits between two refreshes on a bus that nobody has reserved behind them.
 bool Dram::time_train(AxiTrain& train) {
-  const std::uint64_t a = period(), data = train.beats * a, at = train.at_ps, n = train.count;
-  const std::uint64_t arrival = at + (train.is_write ? data : 0), command = arrival + controller_;
+  const std::uint64_t a = period(), at = train.at_ps, n = train.count;
+  if (a != train.period_ps) return false;
+  if (train.is_write) return time_write_train(train);
   const std::uint64_t page = train.address >> row_shift_, end = train.address + n * train.bytes - 1;
   const std::uint64_t unit = (std::uint64_t{1} << burst_shift_) - 1;
   Bank& bank = banks_[page & (banks_.size() - 1)];
-  if (a != train.period_ps || limit_ps_per_byte_ > 0 || train.is_write != bus_written_ || end >> row_shift_ != page ||
+  if (limit_ps_per_byte_ > 0 || bus_written_ || end >> row_shift_ != page ||
       ((train.address | train.bytes) & unit) != 0 || bank.row != page >> bank_shift_ || bank.epoch != epoch_)
     return false;
-  const std::uint64_t duration = (train.bytes >> burst_shift_) * burst_ps_;
-  const std::uint64_t start = command + (train.is_write ? wl_ : cl_);
-  if (train.is_write) {
-    train.end_ps = data + params_.accept_cycles * a;
-  } else {
-    const std::uint64_t first = align(start + std::min(duration, burst_ps_));
-    train.first_ps = first - at;
-    train.end_ps = std::max(first + data, align(start + duration) + a) - at;
-  }
+  const std::uint64_t command = at + controller_, start = command + cl_;
+  const std::uint64_t duration = (train.bytes >> burst_shift_) * burst_ps_, data = train.beats * a;
+  const std::uint64_t first = align(start + std::min(duration, burst_ps_));
+  train.first_ps = first - at;
+  train.end_ps = std::max(first + data, align(start + duration) + a) - at;
   const std::uint64_t step = train.step_ps = 2 * train.path_ps + train.end_ps;
   const std::uint64_t last_command = command + (n - 1) * step;
   if (bus_.until() >= start || duration >= step) return false;
   if (refi_ != 0 && (command < epoch_from_ || last_command - epoch_from_ >= refi_ ||
                      (epoch_ != 0 && command - epoch_from_ < rfc_)))
     return false;
-  if (train.is_write) {
-    if (n > written_.size() || start - arrival + duration > step) return false;
-    for (std::size_t i = 0, slot = write_slot_; i < n; ++i) {  // the buffer must have room for each
-      if (written_[slot] > arrival) return false;
-      if (++slot == written_.size()) slot = 0;
-    }
-    for (std::uint64_t i = 0; i < n; ++i) {
-      written_[write_slot_] = start + i * step + duration;
-      if (++write_slot_ == written_.size()) write_slot_ = 0;
-    }
-  }
   bus_.append_train(start, duration, train.count, step);
-  bank.ready = std::max(bank.ready, start + (n - 1) * step + duration + (train.is_write ? wr_ : 0));
+  bank.ready = std::max(bank.ready, start + (n - 1) * step + duration);
   counters_.row_hits += n;
   counters_.busy_ps += n * duration;
-  (train.is_write ? counters_.write_bytes : counters_.read_bytes) += n * train.bytes;
+  counters_.read_bytes += n * train.bytes;
   return true;
 }
 

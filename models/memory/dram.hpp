@@ -78,6 +78,7 @@ class Dram : public MemoryTarget {
   struct Slot {
     std::uint64_t start, end;
   };
+  bool time_write_train(AxiTrain& train);
   Slot access(std::uint64_t address, std::uint32_t bytes, std::uint64_t at, bool is_write);
   std::uint64_t after_refresh(std::uint64_t at);
   std::uint64_t column_command(std::uint64_t address, std::uint64_t at, Bank*& bank);
