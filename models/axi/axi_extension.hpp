@@ -37,12 +37,14 @@ struct AxiBurstTiming {
   std::uint64_t done_ps = 0;     ///< out: B or last R beat at the asking port
 };
 
-/// Equal bursts on consecutive addresses of a master that keeps one unfinished: each is issued when the one before is
-/// done, `step_ps` apart.
+/// Equal bursts on consecutive addresses of a master that keeps one unfinished: in a group each is issued when the one
+/// before is done, `step_ps` apart; the groups begin `group_ps` apart, each when the one before is over.
 struct AxiTrain {
   std::uint64_t address = 0;
   std::uint32_t bytes = 0, beats = 1;  ///< of one burst; its beats are whole
-  unsigned count = 1;
+  unsigned count = 1;           ///< bursts in a group
+  unsigned groups = 1;
+  std::uint64_t group_ps = 0;
   bool is_write = false;
   std::uint64_t at_ps = 0;      ///< in: the first one's address at the asking port, on an edge
   std::uint64_t period_ps = 0;  ///< in: A
@@ -50,6 +52,12 @@ struct AxiTrain {
   std::uint64_t first_ps = 0;   ///< out, reads: issue to first R beat at the target
   std::uint64_t end_ps = 0;     ///< out: issue to B or last R beat at the asking port
   std::uint64_t step_ps = 0;    ///< out
+
+  unsigned bursts() const { return count * groups; }
+  /// Issue of a group's burst after `at_ps`.
+  std::uint64_t offset(unsigned group, unsigned burst) const { return group * group_ps + burst * step_ps; }
+  /// Once `step_ps` and `end_ps` are known: is every group over before the next begins?
+  bool apart() const { return groups == 1 || group_ps > (count - 1) * step_ps + end_ps + path_ps; }
 };
 
 /// Answers when a burst ends and reserves what it uses. Handed to a master in `lt` style by the b_transport

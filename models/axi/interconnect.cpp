@@ -78,14 +78,22 @@ struct AxiInterconnect::Lane final : AxiTimingTarget {
     below.at_ps = at + path;
     below.path_ps += path;
     if (!downstream->time_train(below)) return false;
-    const std::uint64_t end = path + below.end_ps, last = at + (train.count - 1) * below.step_ps;
-    channel.address.append_train(at, a, train.count, below.step_ps);
-    channel.data.append_train(at + path + (train.is_write ? 0 : below.first_ps), data, train.count, below.step_ps);
+    const std::uint64_t end = path + below.end_ps, entry = path + (train.is_write ? 0 : below.first_ps);
+    const unsigned n = train.bursts(), g = train.groups - 1, k = train.count - 1;
+    const std::uint64_t last = at + below.offset(g, k);
+    const std::uint64_t before = at + (k > 0 ? below.offset(g, k - 1) : below.offset(g - (g > 0), 0));
+    if (n == 1) {
+      channel.address.append(at, a);
+      channel.data.append(at + entry, data);
+    } else {
+      channel.address.append_apart(before, last, a);
+      channel.data.append_apart(before + entry, last + entry, data);
+    }
     if (!train.is_write) channel.data.extend(last + end);
-    channel.accept_train(at + end, train.count, below.step_ps);
-    target->counters.grants += train.count;
-    (train.is_write ? target->counters.write_busy : target->counters.read_busy) +=
-        std::uint64_t{train.count} * train.beats;
+    for (unsigned group = 0; group <= g; ++group)
+      for (unsigned burst = 0; burst <= k; ++burst) channel.accept(at + below.offset(group, burst) + end);
+    target->counters.grants += n;
+    (train.is_write ? target->counters.write_busy : target->counters.read_busy) += std::uint64_t{n} * train.beats;
     train.path_ps = below.path_ps;
     train.first_ps = path + below.first_ps;
     train.end_ps = end + path;

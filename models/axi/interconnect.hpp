@@ -96,9 +96,7 @@ class AxiInterconnect : public sc_core::sc_module {
       accepted[slot] = end;
       if (++slot == accepted.size()) slot = 0;
     }
-    void accept_train(std::uint64_t end, unsigned count, std::uint64_t step) {
-      for (unsigned i = 0; i < count; ++i, end += step) accept(end);
-    }
+
     std::uint64_t accepts_from() const { return accepted.empty() ? 0 : accepted[slot]; }
   };
 

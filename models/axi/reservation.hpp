@@ -36,13 +36,13 @@ class Reservation {
     at_ps = start;
     return true;
   }
-  /// `count` requests `step_ps` apart, the first after everything that is reserved and none touching the next.
-  void append_train(std::uint64_t at_ps, std::uint64_t duration_ps, unsigned count, std::uint64_t step_ps) {
-    const std::uint64_t last = at_ps + (count - 1) * step_ps;
-    older_ = count == 1 ? from_ : last - step_ps;
-    gap_ = count == 1 ? until_ : last - step_ps + duration_ps;
-    from_ = last;
-    until_ = last + duration_ps;
+  /// Several requests of one length, the first after everything that is reserved and none touching the next: the
+  /// last one at `at_ps`, the one before it at `before_ps`.
+  void append_apart(std::uint64_t before_ps, std::uint64_t at_ps, std::uint64_t duration_ps) {
+    older_ = before_ps;
+    gap_ = before_ps + duration_ps;
+    from_ = at_ps;
+    until_ = at_ps + duration_ps;
   }
   /// Prolongs the reservation that ended last.
   void extend(std::uint64_t until_ps) { until_ = std::max(until_, until_ps); }

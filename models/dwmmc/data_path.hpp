@@ -206,6 +206,7 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   void read_block_lt();
   void write_block_lt();
   bool stream_read_lt();
+  bool in_step_lt(Entry& e, std::uint32_t bytes, unsigned quanta, sc_time& ready);
   bool room_lt(std::uint64_t bytes, sc_time& when);
   bool have_lt(std::uint64_t bytes, sc_time& when);
   void pump_lt(sc_time at);

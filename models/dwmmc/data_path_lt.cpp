@@ -102,6 +102,7 @@ bool DwmmcData::stream_read_lt() {
   std::memcpy(to, block_data_.data() + offset_, rest);
   const std::uint64_t capacity = fifo_.capacity();
   sc_time ready;
+  if (in_step_lt(e, n, rest / n, ready)) offset_ = job_.block_bytes;
   for (; offset_ < job_.block_bytes; offset_ += n) {
     const std::uint64_t filled = fifo_.in_reserved + n;
     advance_read(n, offset_ > 0 && filled > capacity ? out_marks_.when(filled - capacity) : sc_time());
@@ -121,6 +122,33 @@ bool DwmmcData::stream_read_lt() {
   dma_end_ = lt_last_done_;
   if (e.used_up() || fifo_.out_done == total_) end_of_buffer_lt(e, ready, fifo_.out_done);
   pump_lt(ready);
+  return true;
+}
+
+/// As the loop of stream_read_lt() where nothing waits: the wire never for room, no burst for the one before it. A
+/// quantum and its bursts are then the first ones, shifted. False: something may wait; nothing has been done.
+bool DwmmcData::in_step_lt(Entry& e, std::uint32_t bytes, unsigned quanta, sc_time& ready) {
+  const std::uint64_t capacity = fifo_.capacity(), filled = fifo_.in_reserved + std::uint64_t{quanta} * bytes;
+  if (quanta < 2 || offset_ != 0 || std::uint64_t{quanta} * bytes > capacity) return false;
+  const sc_time step = data_time(bytes), first_end = data_end_ + step + bus_.clock().cycles(1);
+  if (filled > capacity && out_marks_.last() > first_end) return false;
+  ready = core_.align(first_end) + core_.cycles(params_.fifo_latency);
+  if (step.value() % core_.period().value() != 0) return false;
+  LtPiece first{bytes, ready, {}, {}};
+  if (!port_.time_groups_lt(lt_memory_, true, e.data, quanta, step.value(), first)) return false;
+  for (unsigned i = 0; i < quanta; ++i) {
+    const sc_time shift = from_ps(i * step.value());
+    fifo_.in_reserved += bytes;
+    out_marks_.add(fifo_.in_reserved, (params_.posted_drain ? first.left : first.done) + shift);
+  }
+  const sc_time behind = from_ps((quanta - 1) * step.value());
+  part_ = bytes;
+  data_end_ = first_end + behind;
+  graph().extend(wire_node_, data_end_);
+  ready += behind;
+  lt_last_done_ = std::max(lt_last_done_, first.done + behind);
+  e.data += std::uint64_t{quanta} * bytes;
+  buffer_address_ = e.data - bytes;
   return true;
 }
 

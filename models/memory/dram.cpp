@@ -156,18 +156,21 @@ void Dram::time_burst(AxiBurstTiming& burst) {
 /// Posted writes end when they are in the buffer, whatever the array does: every burst is the first one, shifted.
 bool Dram::time_write_train(AxiTrain& train) {
   const std::uint64_t data = train.beats * train.period_ps, arrival = train.at_ps + data;
-  if (train.count > written_.size()) return false;
-  for (std::size_t i = 0, slot = write_slot_; i < train.count; ++i) {  // the buffer must have room for each
+  const unsigned n = train.bursts();
+  if (n > written_.size()) return false;
+  for (std::size_t i = 0, slot = write_slot_; i < n; ++i) {  // the buffer must have room for each
     if (written_[slot] > arrival) return false;
     if (++slot == written_.size()) slot = 0;
   }
   train.end_ps = data + params_.accept_cycles * train.period_ps;
   train.step_ps = 2 * train.path_ps + train.end_ps;
-  for (unsigned i = 0; i < train.count; ++i) {
-    written_[write_slot_] =
-        access(train.address + i * train.bytes, train.bytes, arrival + i * train.step_ps, true).end;
-    if (++write_slot_ == written_.size()) write_slot_ = 0;
-  }
+  if (!train.apart()) return false;
+  std::uint64_t address = train.address;
+  for (unsigned g = 0; g < train.groups; ++g)
+    for (unsigned i = 0; i < train.count; ++i, address += train.bytes) {
+      written_[write_slot_] = access(address, train.bytes, arrival + train.offset(g, i), true).end;
+      if (++write_slot_ == written_.size()) write_slot_ = 0;
+    }
   return true;
 }
 
@@ -176,6 +179,7 @@ bool Dram::time_train(AxiTrain& train) {
   const std::uint64_t a = period(), at = train.at_ps, n = train.count;
   if (a != train.period_ps) return false;
   if (train.is_write) return time_write_train(train);
+  if (train.groups > 1) return false;
   const std::uint64_t page = train.address >> row_shift_, end = train.address + n * train.bytes - 1;
   const std::uint64_t unit = (std::uint64_t{1} << burst_shift_) - 1;
   Bank& bank = banks_[page & (banks_.size() - 1)];
@@ -193,7 +197,10 @@ bool Dram::time_train(AxiTrain& train) {
   if (refi_ != 0 && (command < epoch_from_ || last_command - epoch_from_ >= refi_ ||
                      (epoch_ != 0 && command - epoch_from_ < rfc_)))
     return false;
-  bus_.append_train(start, duration, train.count, step);
+  if (n == 1)
+    bus_.append(start, duration);
+  else
+    bus_.append_apart(start + (n - 2) * step, start + (n - 1) * step, duration);
   bank.ready = std::max(bank.ready, start + (n - 1) * step + duration);
   counters_.row_hits += n;
   counters_.busy_ps += n * duration;
