@@ -153,6 +153,25 @@ void Dram::time_burst(AxiBurstTiming& burst) {
   burst.done_ps = burst.last_ps + params_.accept_cycles * period();
 }
 
+/// access() of a write, short for what most are behind another: a hit in an open row, whole DRAM bursts, the bus free.
+std::uint64_t Dram::write_hit(std::uint64_t address, std::uint32_t bytes, std::uint64_t arrival) {
+  const std::uint64_t page = address >> row_shift_, command = arrival + controller_, start = command + wl_;
+  const std::uint64_t unit = (std::uint64_t{1} << burst_shift_) - 1;
+  Bank& bank = banks_[page & (banks_.size() - 1)];
+  const bool between_refreshes = refi_ == 0 || (command >= epoch_from_ + (epoch_ == 0 ? 0 : rfc_) &&
+                                                command - epoch_from_ < refi_);
+  if (bank.row != page >> bank_shift_ || bank.epoch != epoch_ || !between_refreshes || !bus_written_ ||
+      start <= bus_.until() || ((address | bytes) & unit) != 0 || limit_ps_per_byte_ > 0)
+    return access(address, bytes, arrival, true).end;
+  const std::uint64_t duration = (bytes >> burst_shift_) * burst_ps_;
+  bus_.append(start, duration);
+  bank.ready = std::max(bank.ready, start + duration + wr_);
+  ++counters_.row_hits;
+  counters_.busy_ps += duration;
+  counters_.write_bytes += bytes;
+  return start + duration;
+}
+
 /// Posted writes end when they are in the buffer, whatever the array does: every burst is the first one, shifted.
 bool Dram::time_write_train(AxiTrain& train) {
   const std::uint64_t data = train.beats * train.period_ps, arrival = train.at_ps + data;
@@ -168,7 +187,7 @@ bool Dram::time_write_train(AxiTrain& train) {
   std::uint64_t address = train.address;
   for (unsigned g = 0; g < train.groups; ++g)
     for (unsigned i = 0; i < train.count; ++i, address += train.bytes) {
-      written_[write_slot_] = access(address, train.bytes, arrival + train.offset(g, i), true).end;
+      written_[write_slot_] = write_hit(address, train.bytes, arrival + train.offset(g, i));
       if (++write_slot_ == written_.size()) write_slot_ = 0;
     }
   return true;
