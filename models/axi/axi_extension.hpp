@@ -42,7 +42,7 @@ struct AxiBurstTiming {
 struct AxiTrain {
   std::uint64_t address = 0;
   std::uint32_t bytes = 0, beats = 1;  ///< of one burst; its beats are whole
-  unsigned count = 1;           ///< bursts in a group
+  unsigned count = 1;                  ///< bursts in a group
   unsigned groups = 1;
   std::uint64_t group_ps = 0;
   bool is_write = false;
@@ -86,9 +86,9 @@ struct AxiExtension : tlm::tlm_extension<AxiExtension> {
   sc_time last_beat;          ///< last R or W beat at the target's port
   std::span<LtPiece> pieces;  ///< `lt` only: the target moves the data, adds no delay and fills `timing`
   sc_time w_free;             ///< in, writes: the master's W channel is free from this instant
-  std::uint64_t system_address = 0;   ///< as the master sent it, set at the interconnect
-  sc_time granted;                    ///< out: address accepted by the interconnect
-  sc_time path;                       ///< out: one-way latency from the master to the target
+  std::uint64_t system_address = 0;  ///< as the master sent it, set at the interconnect
+  sc_time granted;                   ///< out: address accepted by the interconnect
+  sc_time path;                      ///< out: one-way latency from the master to the target
   /// `lt` only, out: when the bursts of this transaction happen; of get_direct_mem_ptr: of those to its region.
   AxiTimingTarget* timing = nullptr;
 

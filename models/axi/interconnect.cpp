@@ -93,7 +93,8 @@ struct AxiInterconnect::Lane final : AxiTimingTarget {
     for (unsigned group = 0; group <= g; ++group)
       for (unsigned burst = 0; burst <= k; ++burst) channel.accept(at + below.offset(group, burst) + end);
     target->counters.grants += n;
-    (train.is_write ? target->counters.write_busy : target->counters.read_busy) += std::uint64_t{n} * train.beats;
+    (train.is_write ? target->counters.write_busy : target->counters.read_busy) +=
+        std::uint64_t{n} * train.beats;
     train.path_ps = below.path_ps;
     train.first_ps = path + below.first_ps;
     train.end_ps = end + path;
@@ -398,7 +399,8 @@ AxiTimingTarget* AxiInterconnect::lane(unsigned master, const Range& range, AxiT
 /// A lane may be kept beyond its transaction when its addresses always count from the same base.
 bool AxiInterconnect::fixed_base(unsigned target) const {
   if (targets_[target]->address == AxiAddress::absolute) return true;
-  return std::count_if(ranges_.begin(), ranges_.end(), [&](const Range& r) { return r.target == target; }) == 1;
+  return std::count_if(ranges_.begin(), ranges_.end(), [&](const Range& r) { return r.target == target; }) ==
+         1;
 }
 
 bool AxiInterconnect::get_dmi(int master, tlm::tlm_generic_payload& trans, tlm::tlm_dmi& dmi) {
@@ -413,7 +415,8 @@ bool AxiInterconnect::get_dmi(int master, tlm::tlm_generic_payload& trans, tlm::
   dmi.set_start_address(dmi.get_start_address() + shift);
   dmi.set_end_address(std::min<std::uint64_t>(dmi.get_end_address() + shift, range->base + range->size - 1));
   if (auto* axi = trans.get_extension<AxiExtension>(); granted && axi && axi->timing)
-    axi->timing = fixed_base(range->target) ? lane(static_cast<unsigned>(master), *range, axi->timing) : nullptr;
+    axi->timing =
+        fixed_base(range->target) ? lane(static_cast<unsigned>(master), *range, axi->timing) : nullptr;
   return granted;
 }
 

@@ -13,11 +13,11 @@
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <systemc>
 #include <tlm>
-#include <algorithm>
 #include <vector>
 
 #include "models/axi/axi_extension.hpp"

@@ -110,9 +110,9 @@ std::uint64_t AxiMasterPort::Impl::time_stream(Direction& d, std::uint64_t addre
 
 /// `groups` pieces of `bytes`, ready `group_ps` apart, of a master that keeps one unfinished, as one train; `left` and
 /// `done` are the first one's. False: look at the bursts one by one.
-bool AxiMasterPort::Impl::time_train(Direction& d, std::uint64_t address, std::uint32_t bytes, unsigned groups,
-                                     std::uint64_t group_ps, std::uint64_t ready, AxiTimingTarget* timing,
-                                     std::uint64_t& left, std::uint64_t& done) {
+bool AxiMasterPort::Impl::time_train(Direction& d, std::uint64_t address, std::uint32_t bytes,
+                                     unsigned groups, std::uint64_t group_ps, std::uint64_t ready,
+                                     AxiTimingTarget* timing, std::uint64_t& left, std::uint64_t& done) {
   const BurstPart first =
       next_burst(address, bytes, beat_bytes, static_cast<std::uint32_t>(params.max_burst_beats), allowed);
   const std::uint64_t a = period(), data = first.beats * a;
@@ -153,8 +153,8 @@ bool AxiMasterPort::Impl::time_train(Direction& d, std::uint64_t address, std::u
   return true;
 }
 
-bool AxiMasterPort::Impl::time_groups(Direction& d, std::uint64_t address, unsigned groups, std::uint64_t group_ps,
-                                      AxiTimingTarget* timing, LtPiece& piece) {
+bool AxiMasterPort::Impl::time_groups(Direction& d, std::uint64_t address, unsigned groups,
+                                      std::uint64_t group_ps, AxiTimingTarget* timing, LtPiece& piece) {
   const std::uint64_t ready = align(piece.ready.value());
   if (d.limit != 1 || group_ps % period() != 0) return false;
   const bool gap = ready > d.prev_done;
@@ -172,7 +172,8 @@ void AxiMasterPort::Impl::time_piece(Direction& d, std::uint64_t address, LtPiec
   if (ready > d.prev_done) d.lt_from = ready;
   const auto max_beats = static_cast<std::uint32_t>(params.max_burst_beats);
   std::uint64_t left = ready, done = ready;
-  const bool train = timing && d.limit == 1 && time_train(d, address, piece.bytes, 1, 0, ready, timing, left, done);
+  const bool train =
+      timing && d.limit == 1 && time_train(d, address, piece.bytes, 1, 0, ready, timing, left, done);
   for (std::uint32_t offset = train ? piece.bytes : 0; offset < piece.bytes;) {
     const std::uint32_t n = timing ? streaming(d, address + offset, piece.bytes - offset) : 1;
     if (n > 1) {

@@ -261,7 +261,7 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   std::vector<std::byte> lt_stage_;
   AxiLtMemory lt_memory_;           // where the last buffer lay
   CauseGraph* lt_graph_ = nullptr;  // within run_lt() only
-  bool lt_blocked_ = false;  // nothing more can be computed until something happens
+  bool lt_blocked_ = false;         // nothing more can be computed until something happens
   struct {
     std::uint64_t address = 0;
     std::uint32_t bytes = 0;

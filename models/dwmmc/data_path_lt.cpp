@@ -203,8 +203,8 @@ void DwmmcData::write_block_lt() {
 void DwmmcData::pump_lt(sc_time at) {
   if (!dma_active_ || dma_failed_ || list_dead_ || no_requests_) return;
   // Most looks find a buffer in use and a FIFO that does not let its next burst go.
-  if (const Entry* e = list_.in_use(); e && e->checked && e->bytes > 0 && !dma_finished_ && !all_moved() &&
-                                       !fifo_lets(burst_of(*e)))
+  if (const Entry* e = list_.in_use();
+      e && e->checked && e->bytes > 0 && !dma_finished_ && !all_moved() && !fifo_lets(burst_of(*e)))
     return;
   while (!dma_finished_ && !list_dead_ && !all_moved()) {
     Entry* e = list_.current_lt(at);

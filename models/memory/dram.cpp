@@ -158,8 +158,8 @@ std::uint64_t Dram::write_hit(std::uint64_t address, std::uint32_t bytes, std::u
   const std::uint64_t page = address >> row_shift_, command = arrival + controller_, start = command + wl_;
   const std::uint64_t unit = (std::uint64_t{1} << burst_shift_) - 1;
   Bank& bank = banks_[page & (banks_.size() - 1)];
-  const bool between_refreshes = refi_ == 0 || (command >= epoch_from_ + (epoch_ == 0 ? 0 : rfc_) &&
-                                                command - epoch_from_ < refi_);
+  const bool between_refreshes =
+      refi_ == 0 || (command >= epoch_from_ + (epoch_ == 0 ? 0 : rfc_) && command - epoch_from_ < refi_);
   if (bank.row != page >> bank_shift_ || bank.epoch != epoch_ || !between_refreshes || !bus_written_ ||
       start <= bus_.until() || ((address | bytes) & unit) != 0 || limit_ps_per_byte_ > 0)
     return access(address, bytes, arrival, true).end;
