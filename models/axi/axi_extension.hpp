@@ -37,12 +37,38 @@ struct AxiBurstTiming {
   std::uint64_t done_ps = 0;     ///< out: B or last R beat at the asking port
 };
 
+/// Equal bursts on consecutive addresses of a master that keeps one unfinished: in a group each is issued when the one
+/// before is done, `step_ps` apart; the groups begin `group_ps` apart, each when the one before is over.
+struct AxiTrain {
+  std::uint64_t address = 0;
+  std::uint32_t bytes = 0, beats = 1;  ///< of one burst; its beats are whole
+  unsigned count = 1;                  ///< bursts in a group
+  unsigned groups = 1;
+  std::uint64_t group_ps = 0;
+  bool is_write = false;
+  std::uint64_t at_ps = 0;      ///< in: the first one's address at the asking port, on an edge
+  std::uint64_t period_ps = 0;  ///< in: A
+  std::uint64_t path_ps = 0;    ///< in: one way above the answering port; out: all of it
+  std::uint64_t first_ps = 0;   ///< out, reads: issue to first R beat at the target
+  std::uint64_t end_ps = 0;     ///< out: issue to B or last R beat at the asking port
+  std::uint64_t step_ps = 0;    ///< out
+
+  unsigned bursts() const { return count * groups; }
+  /// Issue of a group's burst after `at_ps`.
+  std::uint64_t offset(unsigned group, unsigned burst) const { return group * group_ps + burst * step_ps; }
+  /// Once `step_ps` and `end_ps` are known: is every group over before the next begins?
+  bool apart() const { return groups == 1 || group_ps > (count - 1) * step_ps + end_ps + path_ps; }
+};
+
 /// Answers when a burst ends and reserves what it uses. Handed to a master in `lt` style by the b_transport
 /// that moved the data, as DMI hands out memory: times then need no further transactions.
 class AxiTimingTarget {
  public:
   virtual ~AxiTimingTarget() = default;
   virtual void time_burst(AxiBurstTiming& burst) = 0;
+  /// Times and reserves a whole train in closed form, exactly as `count` calls of time_burst() would. False: something
+  /// else is in its way; nothing has been reserved, ask burst by burst.
+  virtual bool time_train(AxiTrain&) { return false; }
 };
 
 struct AxiExtension : tlm::tlm_extension<AxiExtension> {
@@ -60,10 +86,11 @@ struct AxiExtension : tlm::tlm_extension<AxiExtension> {
   sc_time last_beat;          ///< last R or W beat at the target's port
   std::span<LtPiece> pieces;  ///< `lt` only: the target moves the data, adds no delay and fills `timing`
   sc_time w_free;             ///< in, writes: the master's W channel is free from this instant
-  std::uint64_t system_address = 0;   ///< as the master sent it, set at the interconnect
-  sc_time granted;                    ///< out: address accepted by the interconnect
-  sc_time path;                       ///< out: one-way latency from the master to the target
-  AxiTimingTarget* timing = nullptr;  ///< `lt` only, out: when the bursts of this transaction happen
+  std::uint64_t system_address = 0;  ///< as the master sent it, set at the interconnect
+  sc_time granted;                   ///< out: address accepted by the interconnect
+  sc_time path;                      ///< out: one-way latency from the master to the target
+  /// `lt` only, out: when the bursts of this transaction happen; of get_direct_mem_ptr: of those to its region.
+  AxiTimingTarget* timing = nullptr;
 
   tlm_extension_base* clone() const override { return new AxiExtension(*this); }
   void copy_from(const tlm_extension_base& other) override {

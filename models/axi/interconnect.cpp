@@ -65,6 +65,42 @@ struct AxiInterconnect::Lane final : AxiTimingTarget {
     burst.path_ps += below.path_ps;
     fabric->leave_target(*target, burst, below.done_ps);
   }
+
+  bool time_train(AxiTrain& train) override {
+    Channel& channel = target->channels[train.is_write];
+    const std::uint64_t path = fabric->path_ps(*target), a = train.period_ps, data = train.beats * a;
+    const std::uint64_t at = train.at_ps;
+    if (a != fabric->period() || channel.address.until() >= at || channel.latest > at ||
+        channel.data.until() >= at + path)
+      return false;
+    AxiTrain below = train;
+    below.address = target->local(train.address, base);
+    below.at_ps = at + path;
+    below.path_ps += path;
+    if (!downstream->time_train(below)) return false;
+    const std::uint64_t end = path + below.end_ps, entry = path + (train.is_write ? 0 : below.first_ps);
+    const unsigned n = train.bursts(), g = train.groups - 1, k = train.count - 1;
+    const std::uint64_t last = at + below.offset(g, k);
+    const std::uint64_t before = at + (k > 0 ? below.offset(g, k - 1) : below.offset(g - (g > 0), 0));
+    if (n == 1) {
+      channel.address.append(at, a);
+      channel.data.append(at + entry, data);
+    } else {
+      channel.address.append_apart(before, last, a);
+      channel.data.append_apart(before + entry, last + entry, data);
+    }
+    if (!train.is_write) channel.data.extend(last + end);
+    for (unsigned group = 0; group <= g; ++group)
+      for (unsigned burst = 0; burst <= k; ++burst) channel.accept(at + below.offset(group, burst) + end);
+    target->counters.grants += n;
+    (train.is_write ? target->counters.write_busy : target->counters.read_busy) +=
+        std::uint64_t{n} * train.beats;
+    train.path_ps = below.path_ps;
+    train.first_ps = path + below.first_ps;
+    train.end_ps = end + path;
+    train.step_ps = below.step_ps;
+    return true;
+  }
 };
 
 AxiInterconnect::AxiInterconnect(sc_core::sc_module_name name, Context& ctx, ClockDomain& clock,
@@ -174,10 +210,7 @@ void AxiInterconnect::leave_target(Target& target, AxiBurstTiming& burst, std::u
     burst.last_ps = end = std::max(end, burst.first_ps + data);
   }
   channel.data.extend(burst.last_ps);
-  if (!channel.accepted.empty()) {
-    channel.accepted[channel.slot] = end;
-    if (++channel.slot == channel.accepted.size()) channel.slot = 0;
-  }
+  channel.accept(end);
   burst.done_ps = end + burst.path_ps;
   ++target.counters.grants;
   (burst.is_write ? target.counters.write_busy : target.counters.read_busy) += burst.beats;
@@ -348,18 +381,29 @@ void AxiInterconnect::b_transport(int master, tlm::tlm_generic_payload& trans, s
   if (pieces) delay += hops;
   trans.set_address(address);
   if (!pieces || !axi->timing) return;
-  auto& lanes = masters_[index]->lanes;
-  lanes.resize(targets_.size());
-  auto& lane = lanes[range->target];
-  if (!lane) lane = std::make_unique<Lane>();
-  lane->fabric = this;
-  lane->target = &target;
-  lane->downstream = axi->timing;
-  lane->base = range->base;
-  axi->timing = lane.get();
+  axi->timing = lane(index, *range, axi->timing);
 }
 
-bool AxiInterconnect::get_dmi(int, tlm::tlm_generic_payload& trans, tlm::tlm_dmi& dmi) {
+AxiTimingTarget* AxiInterconnect::lane(unsigned master, const Range& range, AxiTimingTarget* downstream) {
+  auto& lanes = masters_[master]->lanes;
+  lanes.resize(targets_.size());
+  auto& lane = lanes[range.target];
+  if (!lane) lane = std::make_unique<Lane>();
+  lane->fabric = this;
+  lane->target = targets_[range.target].get();
+  lane->downstream = downstream;
+  lane->base = range.base;
+  return lane.get();
+}
+
+/// A lane may be kept beyond its transaction when its addresses always count from the same base.
+bool AxiInterconnect::fixed_base(unsigned target) const {
+  if (targets_[target]->address == AxiAddress::absolute) return true;
+  return std::count_if(ranges_.begin(), ranges_.end(), [&](const Range& r) { return r.target == target; }) ==
+         1;
+}
+
+bool AxiInterconnect::get_dmi(int master, tlm::tlm_generic_payload& trans, tlm::tlm_dmi& dmi) {
   const std::uint64_t address = trans.get_address();
   const Range* range = decode(address, 1);
   if (!range) return false;
@@ -370,6 +414,9 @@ bool AxiInterconnect::get_dmi(int, tlm::tlm_generic_payload& trans, tlm::tlm_dmi
   trans.set_address(address);
   dmi.set_start_address(dmi.get_start_address() + shift);
   dmi.set_end_address(std::min<std::uint64_t>(dmi.get_end_address() + shift, range->base + range->size - 1));
+  if (auto* axi = trans.get_extension<AxiExtension>(); granted && axi && axi->timing)
+    axi->timing =
+        fixed_base(range->target) ? lane(static_cast<unsigned>(master), *range, axi->timing) : nullptr;
   return granted;
 }
 

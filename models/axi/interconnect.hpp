@@ -13,6 +13,7 @@
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <systemc>
@@ -87,6 +88,14 @@ class AxiInterconnect : public sc_core::sc_module {
     Reservation address, data;
     std::vector<std::uint64_t> accepted;  // ends at the target of the last `target_accepts` bursts
     std::size_t slot = 0;                 // the oldest of them
+    std::uint64_t latest = 0;             // the latest end there
+
+    void accept(std::uint64_t end) {
+      latest = std::max(latest, end);
+      if (accepted.empty()) return;
+      accepted[slot] = end;
+      if (++slot == accepted.size()) slot = 0;
+    }
 
     std::uint64_t accepts_from() const { return accepted.empty() ? 0 : accepted[slot]; }
   };
@@ -96,6 +105,8 @@ class AxiInterconnect : public sc_core::sc_module {
   tlm::tlm_sync_enum nb_bw(int target, tlm::tlm_generic_payload& trans, tlm::tlm_phase& phase,
                            sc_time& delay);
   void b_transport(int master, tlm::tlm_generic_payload& trans, sc_time& delay);
+  AxiTimingTarget* lane(unsigned master, const Range& range, AxiTimingTarget* downstream);
+  bool fixed_base(unsigned target) const;
   bool get_dmi(int master, tlm::tlm_generic_payload& trans, tlm::tlm_dmi& dmi);
   unsigned transport_dbg(int master, tlm::tlm_generic_payload& trans);
 

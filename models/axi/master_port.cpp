@@ -107,6 +107,17 @@ bool AxiMasterPort::run_lt(bool is_write, std::uint64_t address, std::byte* data
   return impl_->run_lt(impl_->directions[is_write], address, data, pieces, error_address);
 }
 
+AxiLtMemory AxiMasterPort::memory_lt(std::uint64_t address) { return impl_->memory_lt(address); }
+
+void AxiMasterPort::time_lt(const AxiLtMemory& memory, bool is_write, std::uint64_t address, LtPiece& piece) {
+  impl_->time_piece(impl_->directions[is_write], address, piece, memory.timing, 0);
+}
+
+bool AxiMasterPort::time_groups_lt(const AxiLtMemory& memory, bool is_write, std::uint64_t address,
+                                   unsigned groups, std::uint64_t group_ps, LtPiece& first) {
+  return impl_->time_groups(impl_->directions[is_write], address, groups, group_ps, memory.timing, first);
+}
+
 sc_time AxiMasterPort::access_lt(bool is_write, std::uint64_t address, std::byte* data, std::uint32_t bytes,
                                  sc_time ready, bool* ok) {
   LtPiece piece{.bytes = bytes, .ready = ready, .left = {}, .done = {}};

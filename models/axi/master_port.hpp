@@ -41,6 +41,17 @@ struct AxiCounters {  // in AXI cycles except where said
   std::uint64_t wait_b = 0;               ///< writes: last W beat gone, B not back
 };
 
+/// Memory a master in `lt` style reaches without transactions: DMI for the data, a timing target for the bursts.
+struct AxiLtMemory {
+  std::byte* host = nullptr;  ///< of address `from`; null: none
+  std::uint64_t from = 0, last = 0;
+  AxiTimingTarget* timing = nullptr;
+  bool holds(std::uint64_t address, std::uint64_t bytes) const {
+    return host && address >= from && bytes - 1 <= last - from && address - from <= last - from - (bytes - 1);
+  }
+  std::byte* at(std::uint64_t address) const { return host + (address - from); }
+};
+
 class AxiMasterPort : public sc_core::sc_module {
  public:
   /// One contiguous transfer. Owned by the client; must live until `done`.
@@ -92,6 +103,14 @@ class AxiMasterPort : public sc_core::sc_module {
   /// `error_address` tells where).
   bool run_lt(bool is_write, std::uint64_t address, std::byte* data, std::span<LtPiece> pieces,
               std::uint64_t* error_address = nullptr);
+  /// `lt` style: the memory around `address`, all zero when there is none to hand out.
+  AxiLtMemory memory_lt(std::uint64_t address);
+  /// `lt` style: times one piece of run_lt() whose data the client moves itself, in `memory`, which holds it.
+  void time_lt(const AxiLtMemory& memory, bool is_write, std::uint64_t address, LtPiece& piece);
+  /// As `groups` calls of time_lt() for equal pieces that follow each other, each ready `group_ps` after the one before
+  /// and over before the next is ready; `first` is the first one's. False: that does not hold, nothing was timed.
+  bool time_groups_lt(const AxiLtMemory& memory, bool is_write, std::uint64_t address, unsigned groups,
+                      std::uint64_t group_ps, LtPiece& first);
   /// `lt` style counterpart of a small single read or write (a descriptor): returns when it is done.
   sc_time access_lt(bool is_write, std::uint64_t address, std::byte* data, std::uint32_t bytes, sc_time ready,
                     bool* ok);

@@ -389,6 +389,7 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
   bool move_lt(Direction& d, std::uint64_t address, std::byte* data, std::uint32_t bytes,
                std::span<LtPiece> pieces, AxiTimingTarget*& timing, sc_time& delay,
                std::uint32_t fixed_beat = 0);
+  AxiLtMemory memory_lt(std::uint64_t address);
   bool run_fixed_lt(Direction& d, std::uint64_t address, std::byte* data, std::uint32_t fixed_beat,
                     LtPiece& piece);
   std::uint64_t time_lt(Direction& d, const BurstPart& part, std::uint64_t ready, AxiTimingTarget* timing,
@@ -396,6 +397,10 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
   std::uint32_t streaming(const Direction& d, std::uint64_t address, std::uint32_t bytes) const;
   std::uint64_t time_stream(Direction& d, std::uint64_t address, std::uint32_t n, std::uint64_t ready,
                             AxiTimingTarget* timing, std::uint64_t delay, std::uint64_t& left);
+  bool time_train(Direction& d, std::uint64_t address, std::uint32_t bytes, unsigned groups, std::uint64_t group_ps,
+                  std::uint64_t ready, AxiTimingTarget* timing, std::uint64_t& left, std::uint64_t& done);
+  bool time_groups(Direction& d, std::uint64_t address, unsigned groups, std::uint64_t group_ps,
+                   AxiTimingTarget* timing, LtPiece& piece);
   void time_piece(Direction& d, std::uint64_t address, LtPiece& piece, AxiTimingTarget* timing,
                   std::uint64_t delay);
   bool run_by_burst(Direction& d, std::uint64_t address, std::byte* data, std::span<LtPiece> pieces,

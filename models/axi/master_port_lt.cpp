@@ -28,6 +28,23 @@ bool AxiMasterPort::Impl::move_lt(Direction& d, std::uint64_t address, std::byte
   return good;
 }
 
+AxiLtMemory AxiMasterPort::Impl::memory_lt(std::uint64_t address) {
+  Transaction& t = take();
+  t.set_command(tlm::TLM_WRITE_COMMAND);
+  t.set_address(address);
+  fill(t.axi, 0, 1);
+  tlm::tlm_dmi dmi;
+  AxiLtMemory m;
+  if (port.socket->get_direct_mem_ptr(t, dmi) && dmi.is_read_write_allowed() && t.axi.timing) {
+    m.host = reinterpret_cast<std::byte*>(dmi.get_dmi_ptr());
+    m.from = dmi.get_start_address();
+    m.last = std::min<std::uint64_t>(dmi.get_end_address(), address_mask);
+    m.timing = t.axi.timing;
+  }
+  t.release();
+  return m.timing && m.holds(address, 1) ? m : AxiLtMemory{};
+}
+
 /// One burst by reservation; returns the end, `left` the instant its last W beat left.
 std::uint64_t AxiMasterPort::Impl::time_lt(Direction& d, const BurstPart& part, std::uint64_t ready,
                                            AxiTimingTarget* timing, std::uint64_t delay,
@@ -91,13 +108,73 @@ std::uint64_t AxiMasterPort::Impl::time_stream(Direction& d, std::uint64_t addre
   return done;
 }
 
+/// `groups` pieces of `bytes`, ready `group_ps` apart, of a master that keeps one unfinished, as one train; `left` and
+/// `done` are the first one's. False: look at the bursts one by one.
+bool AxiMasterPort::Impl::time_train(Direction& d, std::uint64_t address, std::uint32_t bytes,
+                                     unsigned groups, std::uint64_t group_ps, std::uint64_t ready,
+                                     AxiTimingTarget* timing, std::uint64_t& left, std::uint64_t& done) {
+  const BurstPart first =
+      next_burst(address, bytes, beat_bytes, static_cast<std::uint32_t>(params.max_burst_beats), allowed);
+  const std::uint64_t a = period(), data = first.beats * a;
+  const std::uint64_t free = std::max(ready, d.next_issue), issued = std::max(free, d.limited_until());
+  const std::uint64_t to_4k = kAxiBoundaryBytes - (address & (kAxiBoundaryBytes - 1));
+  const std::uint32_t count = bytes / first.bytes;
+  if (d.channel_free > issued || first.bytes != first.beats * beat_bytes || count * first.bytes != bytes ||
+      std::uint64_t{bytes} * groups > to_4k || (groups > 1 && issued != ready))
+    return false;
+  AxiTrain train{.address = address & address_mask,
+                 .bytes = first.bytes,
+                 .beats = first.beats,
+                 .count = count,
+                 .groups = groups,
+                 .group_ps = group_ps,
+                 .is_write = d.is_write,
+                 .at_ps = issued,
+                 .period_ps = a};
+  if (!timing->time_train(train)) return false;
+  const std::uint64_t last = train.offset(0, count - 1), n = train.bursts();
+  done = issued + last + train.end_ps;
+  left = d.is_write ? issued + last + data : done;
+  d.tail = train.end_ps - data;
+  d.limited += issued - free + groups * (count - 1) * (train.step_ps - a);
+  d.bursts += n;
+  d.beats += n * first.beats;
+  d.bytes += std::uint64_t{groups} * bytes;
+  (d.is_write ? d.wait_b : d.wait_first) +=
+      n * (d.is_write ? d.tail : std::min(train.first_ps + train.path_ps, train.end_ps - data));
+  for (unsigned g = 0; g < groups; ++g) {
+    open_busy(issued + g * group_ps);
+    busy_until = std::max(busy_until, done + g * group_ps);
+  }
+  const std::uint64_t shift = (groups - 1) * group_ps;
+  d.channel_free = left + shift;
+  d.prev_done = d.done_of[0] = done + shift;
+  d.next_issue = issued + shift + last + a;
+  return true;
+}
+
+bool AxiMasterPort::Impl::time_groups(Direction& d, std::uint64_t address, unsigned groups,
+                                      std::uint64_t group_ps, AxiTimingTarget* timing, LtPiece& piece) {
+  const std::uint64_t ready = align(piece.ready.value());
+  if (d.limit != 1 || group_ps % period() != 0) return false;
+  const bool gap = ready > d.prev_done;
+  std::uint64_t left = 0, done = 0;
+  if (!time_train(d, address, piece.bytes, groups, group_ps, ready, timing, left, done)) return false;
+  if (gap || groups > 1) d.lt_from = ready + (groups - 1) * group_ps;
+  piece.left = at_ps(left);
+  piece.done = at_ps(done);
+  return true;
+}
+
 void AxiMasterPort::Impl::time_piece(Direction& d, std::uint64_t address, LtPiece& piece,
                                      AxiTimingTarget* timing, std::uint64_t delay) {
   const std::uint64_t ready = align(piece.ready.value());
   if (ready > d.prev_done) d.lt_from = ready;
   const auto max_beats = static_cast<std::uint32_t>(params.max_burst_beats);
   std::uint64_t left = ready, done = ready;
-  for (std::uint32_t offset = 0; offset < piece.bytes;) {
+  const bool train =
+      timing && d.limit == 1 && time_train(d, address, piece.bytes, 1, 0, ready, timing, left, done);
+  for (std::uint32_t offset = train ? piece.bytes : 0; offset < piece.bytes;) {
     const std::uint32_t n = timing ? streaming(d, address + offset, piece.bytes - offset) : 1;
     if (n > 1) {
       done = time_stream(d, address + offset, n, ready, timing, delay, left);

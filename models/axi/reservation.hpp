@@ -36,6 +36,14 @@ class Reservation {
     at_ps = start;
     return true;
   }
+  /// Several requests of one length, the first after everything that is reserved and none touching the next: the
+  /// last one at `at_ps`, the one before it at `before_ps`.
+  void append_apart(std::uint64_t before_ps, std::uint64_t at_ps, std::uint64_t duration_ps) {
+    older_ = before_ps;
+    gap_ = before_ps + duration_ps;
+    from_ = at_ps;
+    until_ = at_ps + duration_ps;
+  }
   /// Prolongs the reservation that ended last.
   void extend(std::uint64_t until_ps) { until_ = std::max(until_, until_ps); }
   std::uint64_t until() const { return until_; }

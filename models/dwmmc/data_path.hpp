@@ -147,7 +147,7 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   void set_fsm(dwmmc::Fsm fsm, sc_time at);
   void trace_level(sc_time at) { ctx_.trace.change(t_level_, at, fifo_.count()); }
   bool by_reservation() const { return reservation_; }
-  CauseGraph& graph() { return client_.graph(); }
+  CauseGraph& graph() { return lt_graph_ ? *lt_graph_ : client_.graph(); }
   std::uint32_t quantum() const;
   sc_time data_time(std::uint32_t bytes) const;
   std::uint32_t read_errors() const;
@@ -205,10 +205,15 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   void run_lt();
   void read_block_lt();
   void write_block_lt();
+  bool stream_read_lt();
+  bool in_step_lt(Entry& e, std::uint32_t bytes, unsigned quanta, sc_time& ready);
   bool room_lt(std::uint64_t bytes, sc_time& when);
   bool have_lt(std::uint64_t bytes, sc_time& when);
   void pump_lt(sc_time at);
   void gather_lt(Entry& e, std::uint32_t bytes, sc_time ready);
+  bool direct_lt(const Entry& e, std::uint32_t bytes, sc_time ready);
+  void move_lt(Entry& e, std::uint32_t bytes, sc_time ready);
+  void end_of_buffer_lt(Entry& e, sc_time ready, std::uint64_t end);
   bool flush_lt();
 
   Context& ctx_;
@@ -254,7 +259,9 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   NodeId wire_node_ = kRootNode;
 
   std::vector<std::byte> lt_stage_;
-  bool lt_blocked_ = false;  // nothing more can be computed until something happens
+  AxiLtMemory lt_memory_;           // where the last buffer lay
+  CauseGraph* lt_graph_ = nullptr;  // within run_lt() only
+  bool lt_blocked_ = false;         // nothing more can be computed until something happens
   struct {
     std::uint64_t address = 0;
     std::uint32_t bytes = 0;
@@ -268,5 +275,24 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   Counters counters_;
   SignalId t_level_, t_state_, t_address_;
 };
+
+inline std::uint32_t DwmmcData::burst_of(const Entry& e) const {
+  const std::uint64_t at = job_.direction == DataDir::read ? fifo_.out_reserved : fifo_.in_reserved;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>({job_.burst_bytes, e.bytes, total_ - at}));
+}
+
+inline bool DwmmcData::fifo_lets(std::uint32_t bytes) const {
+  if (job_.direction == DataDir::read) {
+    const std::uint64_t here = fifo_.available();
+    if (fifo_.in_done == total_) return here >= bytes;
+    return here >= std::max<std::uint64_t>(bytes, std::uint64_t{job_.rx_watermark + 1} * word_bytes_);
+  }
+  return fifo_.room() >= bytes &&
+         fifo_.in_reserved - fifo_.out_done <= std::uint64_t{job_.tx_watermark} * word_bytes_;
+}
+
+inline bool DwmmcData::all_moved() const {
+  return (job_.direction == DataDir::read ? fifo_.out_reserved : fifo_.in_reserved) >= total_;
+}
 
 }  // namespace vp

@@ -18,6 +18,7 @@ constexpr std::uint32_t kRunBytes = 4096;         // one b_transport each
 void DwmmcData::run_lt() {
   const sc_time now = sc_time_stamp();
   lt_blocked_ = false;
+  lt_graph_ = &client_.graph();
   if (lt_stage_.size() < kRunBytes + job_.burst_bytes) lt_stage_.resize(kRunBytes + job_.burst_bytes);
   pump_lt(std::max(now, lt_start_));
   if (wire_active_ && !wire_finished_ && card_may_send_) {
@@ -26,6 +27,7 @@ void DwmmcData::run_lt() {
       job_.direction == DataDir::read ? read_block_lt() : write_block_lt();
   }
   flush_lt();
+  lt_graph_ = nullptr;
   if (!wire_active_ || wire_finished_ || lt_blocked_ || !card_may_send_) return;
   const sc_time next = data_end_;
   wire_event_.notify(next > now ? next - now : sc_core::SC_ZERO_TIME);
@@ -66,7 +68,7 @@ void DwmmcData::read_block_lt() {
       return;
     }
   }
-  while (offset_ < job_.block_bytes) {
+  while (offset_ < job_.block_bytes && !stream_read_lt()) {
     std::uint32_t n = std::min(quantum(), job_.block_bytes - offset_);
     if (!room_lt(n, room_at)) {
       n = static_cast<std::uint32_t>(fifo_.capacity() - (fifo_.in_reserved - fifo_.out_reserved));
@@ -84,6 +86,70 @@ void DwmmcData::read_block_lt() {
   }
   if (read_errors() != 0) flush_lt();
   end_read_block(core_.align(frame_end()) + core_.cycles(params_.crc_check));
+}
+
+/// The rest of a block whose quanta are bursts of one buffer and find the FIFO empty of others: the same steps with
+/// nothing left to ask. False: not such a block.
+bool DwmmcData::stream_read_lt() {
+  const std::uint32_t rest = job_.block_bytes - offset_, n = quantum();
+  const Entry* const in_use = list_.in_use();
+  if (!in_use || !in_use->checked || in_use->bytes < rest || n != job_.burst_bytes || rest % n != 0 ||
+      fifo_.in_done != fifo_.out_reserved || (job_.rx_watermark + 1) * word_bytes_ > n || no_requests_ ||
+      list_dead_ || dma_failed_ || !dma_active_ || clock_stopped_ || !direct_lt(*in_use, rest, data_end_))
+    return false;
+  Entry& e = *list_.current_lt(data_end_);
+  std::byte* to = lt_memory_.at(e.data);
+  std::memcpy(to, block_data_.data() + offset_, rest);
+  const std::uint64_t capacity = fifo_.capacity();
+  sc_time ready;
+  if (in_step_lt(e, n, rest / n, ready)) offset_ = job_.block_bytes;
+  for (; offset_ < job_.block_bytes; offset_ += n) {
+    const std::uint64_t filled = fifo_.in_reserved + n;
+    advance_read(n, offset_ > 0 && filled > capacity ? out_marks_.when(filled - capacity) : sc_time());
+    ready = core_.align(data_end_) + core_.cycles(params_.fifo_latency);
+    LtPiece piece{n, ready, {}, {}};
+    port_.time_lt(lt_memory_, true, e.data, piece);
+    buffer_address_ = e.data;
+    e.data += n;
+    out_marks_.add(filled, params_.posted_drain ? piece.left : piece.done);
+    lt_last_done_ = std::max(lt_last_done_, piece.done);
+  }
+  fifo_.in_done = fifo_.out_reserved = fifo_.out_done = fifo_.in_reserved;
+  counters_.bursts += rest / n;
+  card_bytes_ += rest;
+  host_bytes_ += rest;
+  e.bytes -= rest;
+  dma_end_ = lt_last_done_;
+  if (e.used_up() || fifo_.out_done == total_) end_of_buffer_lt(e, ready, fifo_.out_done);
+  pump_lt(ready);
+  return true;
+}
+
+/// As the loop of stream_read_lt() where nothing waits: the wire never for room, no burst for the one before it. A
+/// quantum and its bursts are then the first ones, shifted. False: something may wait; nothing has been done.
+bool DwmmcData::in_step_lt(Entry& e, std::uint32_t bytes, unsigned quanta, sc_time& ready) {
+  const std::uint64_t capacity = fifo_.capacity(), filled = fifo_.in_reserved + std::uint64_t{quanta} * bytes;
+  if (quanta < 2 || offset_ != 0 || std::uint64_t{quanta} * bytes > capacity) return false;
+  const sc_time step = data_time(bytes), first_end = data_end_ + step + bus_.clock().cycles(1);
+  if (filled > capacity && out_marks_.last() > first_end) return false;
+  ready = core_.align(first_end) + core_.cycles(params_.fifo_latency);
+  if (step.value() % core_.period().value() != 0) return false;
+  LtPiece first{bytes, ready, {}, {}};
+  if (!port_.time_groups_lt(lt_memory_, true, e.data, quanta, step.value(), first)) return false;
+  for (unsigned i = 0; i < quanta; ++i) {
+    const sc_time shift = from_ps(i * step.value());
+    fifo_.in_reserved += bytes;
+    out_marks_.add(fifo_.in_reserved, (params_.posted_drain ? first.left : first.done) + shift);
+  }
+  const sc_time behind = from_ps((quanta - 1) * step.value());
+  part_ = bytes;
+  data_end_ = first_end + behind;
+  graph().extend(wire_node_, data_end_);
+  ready += behind;
+  lt_last_done_ = std::max(lt_last_done_, first.done + behind);
+  e.data += std::uint64_t{quanta} * bytes;
+  buffer_address_ = e.data - bytes;
+  return true;
 }
 
 // --- write ---
@@ -136,9 +202,14 @@ void DwmmcData::write_block_lt() {
 /// Starts the bursts that the FIFO lets go, seen at `at`.
 void DwmmcData::pump_lt(sc_time at) {
   if (!dma_active_ || dma_failed_ || list_dead_ || no_requests_) return;
+  // Most looks find a buffer in use and a FIFO that does not let its next burst go.
+  if (const Entry* e = list_.in_use();
+      e && e->checked && e->bytes > 0 && !dma_finished_ && !all_moved() && !fifo_lets(burst_of(*e)))
+    return;
   while (!dma_finished_ && !list_dead_ && !all_moved()) {
     Entry* e = list_.current_lt(at);
-    if (!e || !entry_has_data(*e, std::max(at, e->at))) return;
+    if (!e) return;
+    if (!e->checked && !entry_has_data(*e, std::max(at, e->at))) return;
     if (e->bytes == 0 && e->used_up()) {  // an empty descriptor
       const sc_time from = std::max(at, e->at);
       const std::uint64_t address = e->address;
@@ -147,7 +218,7 @@ void DwmmcData::pump_lt(sc_time at) {
       close_descriptor(address, des0, false, from);
       continue;
     }
-    if (!entry_has_data(*e, std::max(at, e->at))) return;  // buffer 2
+    if (!e->checked && !entry_has_data(*e, std::max(at, e->at))) return;  // buffer 2
     const std::uint32_t n = burst_of(*e);
     if (!fifo_lets(n)) return;
     sc_time ready = at;
@@ -161,8 +232,42 @@ void DwmmcData::pump_lt(sc_time at) {
       if (lt_last_done_ < e->at) counters_.descriptor_wait += e->at - std::max(ready, lt_last_done_);
       descriptor_wait_until_ = e->at;
     }
-    gather_lt(*e, n, std::max(ready, e->at));
+    direct_lt(*e, n, ready) ? move_lt(*e, n, ready) : gather_lt(*e, n, std::max(ready, e->at));
   }
+}
+
+/// May a burst be timed and moved where it stands, without a run? Reads ahead of the list want their place among the
+/// bursts as runs give it, and what waits for a descriptor is counted against the last run.
+bool DwmmcData::direct_lt(const Entry& e, std::uint32_t bytes, sc_time ready) {
+  if (run_.count > 0 || list_.setup().depth > 0 || e.at > ready) return false;
+  if (lt_memory_.holds(e.data, bytes)) return true;
+  lt_memory_ = port_.memory_lt(e.data);
+  return lt_memory_.holds(e.data, bytes);
+}
+
+void DwmmcData::move_lt(Entry& e, std::uint32_t bytes, sc_time ready) {
+  LtPiece piece{bytes, ready, {}, {}};
+  const bool to_memory = job_.direction == DataDir::read;
+  port_.time_lt(lt_memory_, to_memory, e.data, piece);
+  std::byte* const at = lt_memory_.at(e.data);
+  std::uint64_t end;
+  if (to_memory) {
+    fifo_.pull(at, bytes);
+    end = fifo_.out_done = fifo_.out_reserved;
+    out_marks_.add(end, params_.posted_drain ? piece.left : piece.done);
+  } else {
+    end = fifo_.in_reserved += bytes;
+    fifo_.push(at, bytes);
+    in_marks_.add(end, piece.done);
+  }
+  lt_last_done_ = std::max(lt_last_done_, piece.done);
+  dma_end_ = lt_last_done_;
+  host_bytes_ += bytes;
+  ++counters_.bursts;
+  buffer_address_ = e.data;
+  e.data += bytes;
+  e.bytes -= bytes;
+  if (e.used_up() || end == total_) end_of_buffer_lt(e, ready, end);
 }
 
 /// Adds one burst to the run under way, and ends the run where the descriptor ends.
@@ -187,7 +292,10 @@ void DwmmcData::gather_lt(Entry& e, std::uint32_t bytes, sc_time ready) {
   ++counters_.bursts;
   e.data += bytes;
   e.bytes -= bytes;
-  if (!e.used_up() && end != total_) return;
+  if (e.used_up() || end == total_) end_of_buffer_lt(e, ready, end);
+}
+
+void DwmmcData::end_of_buffer_lt(Entry& e, sc_time ready, std::uint64_t end) {
   const std::uint64_t address = e.address;
   const std::uint32_t des0 = e.d.des0;
   if (list_.setup().depth > 0) list_.pop(ready);

@@ -68,6 +68,8 @@ class DescriptorList {
 
   /// The descriptor in use, or null when it has not arrived (at style). Kind end: LD has been passed.
   Entry* current();
+  /// The descriptor in use, or null when current() has not been asked for it yet.
+  const Entry* in_use() const { return running_ && in_use_ && !ready_.empty() ? &ready_.front() : nullptr; }
   /// lt style: as current(), fetching now if need be; `now` is when the engine looks.
   Entry* current_lt(sc_time now);
   /// The one in use is no longer needed here (issued; at depth 0: closed), at `now`.

@@ -106,25 +106,6 @@ bool DwmmcData::entry_has_data(Entry& e, sc_time at) {
   return true;
 }
 
-std::uint32_t DwmmcData::burst_of(const Entry& e) const {
-  const std::uint64_t at = job_.direction == DataDir::read ? fifo_.out_reserved : fifo_.in_reserved;
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>({job_.burst_bytes, e.bytes, total_ - at}));
-}
-
-bool DwmmcData::fifo_lets(std::uint32_t bytes) const {
-  if (job_.direction == DataDir::read) {
-    const std::uint64_t here = fifo_.available();
-    if (fifo_.in_done == total_) return here >= bytes;
-    return here >= std::max<std::uint64_t>(bytes, std::uint64_t{job_.rx_watermark + 1} * word_bytes_);
-  }
-  return fifo_.room() >= bytes &&
-         fifo_.in_reserved - fifo_.out_done <= std::uint64_t{job_.tx_watermark} * word_bytes_;
-}
-
-bool DwmmcData::all_moved() const {
-  return (job_.direction == DataDir::read ? fifo_.out_reserved : fifo_.in_reserved) >= total_;
-}
-
 // --- bursts, `at` style ---
 
 DwmmcData::Piece& DwmmcData::new_piece(std::uint32_t bytes) {

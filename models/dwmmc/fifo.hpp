@@ -57,6 +57,8 @@ class StreamMarks {
     if (tail_ - head_ == marks_.size()) grow();
     marks_[tail_++ & mask_] = {position, at};
   }
+  /// When the latest position was passed.
+  sc_time last() const { return tail_ == 0 ? sc_core::SC_ZERO_TIME : marks_[(tail_ - 1) & mask_].at; }
   /// The instant `position` was passed; zero for what was there from the start. It must have been passed.
   sc_time when(std::uint64_t position) {
     if (position == 0) return sc_core::SC_ZERO_TIME;

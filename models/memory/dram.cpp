@@ -153,4 +153,78 @@ void Dram::time_burst(AxiBurstTiming& burst) {
   burst.done_ps = burst.last_ps + params_.accept_cycles * period();
 }
 
+/// access() of a write, short for what most are behind another: a hit in an open row, whole DRAM bursts, the bus free.
+std::uint64_t Dram::write_hit(std::uint64_t address, std::uint32_t bytes, std::uint64_t arrival) {
+  const std::uint64_t page = address >> row_shift_, command = arrival + controller_, start = command + wl_;
+  const std::uint64_t unit = (std::uint64_t{1} << burst_shift_) - 1;
+  Bank& bank = banks_[page & (banks_.size() - 1)];
+  const bool between_refreshes =
+      refi_ == 0 || (command >= epoch_from_ + (epoch_ == 0 ? 0 : rfc_) && command - epoch_from_ < refi_);
+  if (bank.row != page >> bank_shift_ || bank.epoch != epoch_ || !between_refreshes || !bus_written_ ||
+      start <= bus_.until() || ((address | bytes) & unit) != 0 || limit_ps_per_byte_ > 0)
+    return access(address, bytes, arrival, true).end;
+  const std::uint64_t duration = (bytes >> burst_shift_) * burst_ps_;
+  bus_.append(start, duration);
+  bank.ready = std::max(bank.ready, start + duration + wr_);
+  ++counters_.row_hits;
+  counters_.busy_ps += duration;
+  counters_.write_bytes += bytes;
+  return start + duration;
+}
+
+/// Posted writes end when they are in the buffer, whatever the array does: every burst is the first one, shifted.
+bool Dram::time_write_train(AxiTrain& train) {
+  const std::uint64_t data = train.beats * train.period_ps, arrival = train.at_ps + data;
+  const unsigned n = train.bursts();
+  if (n > written_.size()) return false;
+  for (std::size_t i = 0, slot = write_slot_; i < n; ++i) {  // the buffer must have room for each
+    if (written_[slot] > arrival) return false;
+    if (++slot == written_.size()) slot = 0;
+  }
+  train.end_ps = data + params_.accept_cycles * train.period_ps;
+  train.step_ps = 2 * train.path_ps + train.end_ps;
+  if (!train.apart()) return false;
+  std::uint64_t address = train.address;
+  for (unsigned g = 0; g < train.groups; ++g)
+    for (unsigned i = 0; i < train.count; ++i, address += train.bytes) {
+      written_[write_slot_] = write_hit(address, train.bytes, arrival + train.offset(g, i));
+      if (++write_slot_ == written_.size()) write_slot_ = 0;
+    }
+  return true;
+}
+
+/// Reads: row hits between two refreshes on a bus that nobody has reserved behind them.
+bool Dram::time_train(AxiTrain& train) {
+  const std::uint64_t a = period(), at = train.at_ps, n = train.count;
+  if (a != train.period_ps) return false;
+  if (train.is_write) return time_write_train(train);
+  if (train.groups > 1) return false;
+  const std::uint64_t page = train.address >> row_shift_, end = train.address + n * train.bytes - 1;
+  const std::uint64_t unit = (std::uint64_t{1} << burst_shift_) - 1;
+  Bank& bank = banks_[page & (banks_.size() - 1)];
+  if (limit_ps_per_byte_ > 0 || bus_written_ || end >> row_shift_ != page ||
+      ((train.address | train.bytes) & unit) != 0 || bank.row != page >> bank_shift_ || bank.epoch != epoch_)
+    return false;
+  const std::uint64_t command = at + controller_, start = command + cl_;
+  const std::uint64_t duration = (train.bytes >> burst_shift_) * burst_ps_, data = train.beats * a;
+  const std::uint64_t first = align(start + std::min(duration, burst_ps_));
+  train.first_ps = first - at;
+  train.end_ps = std::max(first + data, align(start + duration) + a) - at;
+  const std::uint64_t step = train.step_ps = 2 * train.path_ps + train.end_ps;
+  const std::uint64_t last_command = command + (n - 1) * step;
+  if (bus_.until() >= start || duration >= step) return false;
+  if (refi_ != 0 && (command < epoch_from_ || last_command - epoch_from_ >= refi_ ||
+                     (epoch_ != 0 && command - epoch_from_ < rfc_)))
+    return false;
+  if (n == 1)
+    bus_.append(start, duration);
+  else
+    bus_.append_apart(start + (n - 2) * step, start + (n - 1) * step, duration);
+  bank.ready = std::max(bank.ready, start + (n - 1) * step + duration);
+  counters_.row_hits += n;
+  counters_.busy_ps += n * duration;
+  counters_.read_bytes += n * train.bytes;
+  return true;
+}
+
 }  // namespace vp

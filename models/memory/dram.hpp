@@ -63,6 +63,7 @@ class Dram : public MemoryTarget {
   Dram(sc_core::sc_module_name name, ClockDomain& clock, const DramParams& params,
        const std::vector<MemoryBank>& banks);
   void time_burst(AxiBurstTiming& burst) override;
+  bool time_train(AxiTrain& train) override;
 
   const DramCounters& counters() const { return counters_; }
   const DramParams& params() const { return params_; }
@@ -77,6 +78,8 @@ class Dram : public MemoryTarget {
   struct Slot {
     std::uint64_t start, end;
   };
+  std::uint64_t write_hit(std::uint64_t address, std::uint32_t bytes, std::uint64_t arrival);
+  bool time_write_train(AxiTrain& train);
   Slot access(std::uint64_t address, std::uint32_t bytes, std::uint64_t at, bool is_write);
   std::uint64_t after_refresh(std::uint64_t at);
   std::uint64_t column_command(std::uint64_t address, std::uint64_t at, Bank*& bank);

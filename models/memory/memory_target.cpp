@@ -84,6 +84,7 @@ bool MemoryTarget::get_direct_mem_ptr(tlm::tlm_generic_payload& trans, tlm::tlm_
   dmi.set_start_address(bank->base);
   dmi.set_end_address(bank->base + bank->size - 1);
   dmi.allow_read_write();
+  if (auto* axi = trans.get_extension<AxiExtension>()) axi->timing = this;
   return true;
 }
 
