@@ -18,31 +18,43 @@ void DriverParams::declare(ParamRegistry& r, const std::string& at) {
   r.add(at + ".split_128m", split_128m, "the driver splits descriptors at 128 MiB multiples");
   r.add(at + ".dma", dma, {"pio", "sdma", "adma2"}, "how the driver moves data");
   r.add(at + ".auto_cmd23", auto_cmd23, "Auto CMD23 when the host can; else CMD23 by software");
-  r.add(at + ".v4_mode", v4_mode, {"never", "auto", "always"}, "host version 4 mode; auto: capability bit 27");
+  r.add(at + ".v4_mode", v4_mode, {"never", "auto", "always"},
+        "host version 4 mode; auto: capability bit 27");
   r.add(at + ".request_timeout_ms", request_timeout_ms, "ms", 1, 600000, "driver's limit for one request");
   r.add(at + ".device_cache", device_cache, "switch the device's write cache on");
-  r.add(at + ".max_mode", max_mode, {"legacy", "hs52", "ddr52", "hs200", "hs400", "hs400es"}, "fastest mode to try");
+  r.add(at + ".max_mode", max_mode, {"legacy", "hs52", "ddr52", "hs200", "hs400", "hs400es"},
+        "fastest mode to try");
   r.add(at + ".max_clock_hz", max_clock_hz, "Hz", 400000, 200000000, "highest card clock of the board");
-  r.add(at + ".base_clock_hz", base_clock_hz, "Hz", 0, 400000000, "clock the SoC gives the host; 0: from the capabilities");
-  r.add(at + ".bus_width", bus_width, "lines", 0, 8, "data lines the board wires: 1, 4, 8; 0: as the capabilities say");
+  r.add(at + ".base_clock_hz", base_clock_hz, "Hz", 0, 400000000,
+        "clock the SoC gives the host; 0: from the capabilities");
+  r.add(at + ".bus_width", bus_width, "lines", 0, 8,
+        "data lines the board wires: 1, 4, 8; 0: as the capabilities say");
   r.add(at + ".cqe", cqe, "use the command queue engine; set by --cqe");
   r.add(at + ".queue", queue, {"none", "software", "cqe", "hsq"}, "queueing the driver uses; set by --queue");
-  r.add(at + ".swq_depth", swq_depth, "tasks", 0, 32, "software queueing: tasks in the device; 0: as many as it holds");
-  r.add(at + ".swq_poll_us", swq_poll_us, "us", 0, 10000, "software queueing: from a QSR that shows nothing to the next");
+  r.add(at + ".swq_depth", swq_depth, "tasks", 0, 32,
+        "software queueing: tasks in the device; 0: as many as it holds");
+  r.add(at + ".swq_poll_us", swq_poll_us, "us", 0, 10000,
+        "software queueing: from a QSR that shows nothing to the next");
   r.add(at + ".hsq_depth", hsq_depth, "requests", 1, 8, "hsq: requests at the host");
-  r.add(at + ".hsq_write_depth", hsq_write_depth, "requests", 1, 8, "hsq: as many once two are writes of 4 KiB");
-  r.add(at + ".cqe_cit", cqe_cit, "timer clocks", 0, 65535, "queue status poll interval the driver sets; 0: reset value");
-  r.add(at + ".cqe_coalesce_count", cqe_coalesce_count, "tasks", 0, 31, "completions per interrupt; 0: each its own");
-  r.add(at + ".cqe_coalesce_timeout", cqe_coalesce_timeout, "1024 timer clocks", 0, 127, "coalescing timeout");
+  r.add(at + ".hsq_write_depth", hsq_write_depth, "requests", 1, 8,
+        "hsq: as many once two are writes of 4 KiB");
+  r.add(at + ".cqe_cit", cqe_cit, "timer clocks", 0, 65535,
+        "queue status poll interval the driver sets; 0: reset value");
+  r.add(at + ".cqe_coalesce_count", cqe_coalesce_count, "tasks", 0, 31,
+        "completions per interrupt; 0: each its own");
+  r.add(at + ".cqe_coalesce_timeout", cqe_coalesce_timeout, "1024 timer clocks", 0, 127,
+        "coalescing timeout");
   r.add(at + ".cqe_dcmd", cqe_dcmd, "flush as a direct command in slot 31");
   r.add(at + ".page_bytes", page_bytes, "B", 4096, 65536, "memory page: 4K, 16K or 64K");
   r.add(at + ".contiguity_pages", contiguity_pages, "pages", 0, 1 << 20,
         "physically contiguous pages before the next jump; 0: all");
   r.add(at + ".run_stride", run_stride, "B", 0, std::uint64_t{1} << 32,
         "from one contiguous run to the next, multiple of page_bytes; 0: one page between them");
-  r.add(at + ".buffer_base", buffer_base, "address", 0x4000'0000, 0x17F00'0000, "first address of I/O buffers");
+  r.add(at + ".buffer_base", buffer_base, "address", 0x4000'0000, 0x17F00'0000,
+        "first address of I/O buffers");
   r.add(at + ".buffer_bytes", buffer_bytes, "B", 1 << 20, std::uint64_t{1} << 32, "memory for I/O buffers");
-  r.add(at + ".buffer_byte_offset", buffer_byte_offset, "B", 0, 65535, "first byte of a buffer in its page, multiple of 4");
+  r.add(at + ".buffer_byte_offset", buffer_byte_offset, "B", 0, 65535,
+        "first byte of a buffer in its page, multiple of 4");
 }
 
 void CheckParams::declare(ParamRegistry& r, const std::string& at) {
@@ -101,7 +113,8 @@ void Platform::wire(std::uint64_t sram_bytes) {
   const std::vector<MemoryBank> banks = Dram::default_banks(dram.params());
   const unsigned to_dram =
       interconnect.add_target("dram", banks.front().base, banks.front().size, AxiAddress::absolute);
-  for (std::size_t i = 1; i < banks.size(); ++i) interconnect.add_range(to_dram, banks[i].base, banks[i].size);
+  for (std::size_t i = 1; i < banks.size(); ++i)
+    interconnect.add_range(to_dram, banks[i].base, banks[i].size);
   interconnect.target_socket(to_dram).bind(dram.socket);
   const auto peripheral = [this](const char* target, std::uint64_t base, auto& socket) {
     interconnect.target_socket(interconnect.add_target(target, base, kPeripheralBytes)).bind(socket);
@@ -127,13 +140,16 @@ void Platform::fill_job_table(const DriverParams& d) {
   std::byte* at = memory(fw::kJobTableAddress, sizeof(fw::JobTable));
   const std::uint64_t pool = kDramBase + (1 << 20), pool_bytes = 16 << 20;
   if (!memory(d.buffer_base, d.buffer_bytes) || d.buffer_base < pool + pool_bytes)
-    throw InputError("driver.buffer_base and driver.buffer_bytes do not lie in one bank of DRAM above the driver's "
-                     "pool: lower buffer_bytes or move buffer_base");
+    throw InputError(
+        "driver.buffer_base and driver.buffer_bytes do not lie in one bank of DRAM above the driver's "
+        "pool: lower buffer_bytes or move buffer_base");
   if (d.run_stride && (d.contiguity_pages == 0 || d.run_stride % d.page_bytes ||
                        d.run_stride <= d.contiguity_pages * d.page_bytes))
-    throw InputError("driver.run_stride: needs contiguity_pages, a multiple of page_bytes and more than a run has");
+    throw InputError(
+        "driver.run_stride: needs contiguity_pages, a multiple of page_bytes and more than a run has");
   if (d.page_bytes & (d.page_bytes - 1))
-    throw InputError(fmt::format("driver.page_bytes={}: must be a power of two: 4K, 16K or 64K", d.page_bytes));
+    throw InputError(
+        fmt::format("driver.page_bytes={}: must be a power of two: 4K, 16K or 64K", d.page_bytes));
   table_ = new (at) fw::JobTable{};
   fw::JobTable& t = *table_;
   t.magic = fw::kJobTableMagic;

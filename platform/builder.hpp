@@ -9,17 +9,17 @@
 
 #include "firmware/app/job_table.hpp"
 #include "models/axi/interconnect.hpp"
-#include "models/cqhci/params.hpp"
 #include "models/cpu/intc.hpp"
 #include "models/cpu/native_core.hpp"
 #include "models/cpu/timer.hpp"
+#include "models/cqhci/params.hpp"
 #include "models/dma/params.hpp"
+#include "models/dwmmc/params.hpp"
 #include "models/emmc/emmc_params.hpp"
 #include "models/hsmmc/params.hpp"
 #include "models/memory/dram.hpp"
 #include "models/memory/sram.hpp"
 #include "models/mmc_bus/mmc_bus.hpp"
-#include "models/dwmmc/params.hpp"
 #include "models/nand/nand_params.hpp"
 #include "models/sd_card/sd_card_params.hpp"
 #include "models/sdhci/params.hpp"
@@ -41,33 +41,33 @@ inline constexpr unsigned kHostIrq = 1, kTimerIrq = 2;
 
 /// What the firmware is told about the board and the operating system whose path it stands for.
 struct DriverParams {
-  std::uint64_t max_segs = 128;              ///< Linux SDHCI_MAX_SEGS
-  std::uint64_t max_seg_bytes = 65536;       ///< one ADMA2 descriptor
-  std::uint64_t max_req_bytes = 524288;      ///< Linux SDHCI: 512 KiB
+  std::uint64_t max_segs = 128;          ///< Linux SDHCI_MAX_SEGS
+  std::uint64_t max_seg_bytes = 65536;   ///< one ADMA2 descriptor
+  std::uint64_t max_req_bytes = 524288;  ///< Linux SDHCI: 512 KiB
   std::uint64_t max_blk_count = 65535;
   bool split_128m = true;
-  std::string dma = "adma2";                 ///< pio, sdma, adma2
+  std::string dma = "adma2";  ///< pio, sdma, adma2
   bool auto_cmd23 = true;
-  std::string v4_mode = "auto";              ///< never, auto (capability bit), always
+  std::string v4_mode = "auto";  ///< never, auto (capability bit), always
   std::uint64_t request_timeout_ms = 10000;
   bool device_cache = true;
   std::string max_mode = "hs400es";
   std::uint64_t max_clock_hz = 200000000;
-  std::uint64_t base_clock_hz = 0;           ///< 0: from the capabilities register
-  std::uint64_t bus_width = 8;               ///< data lines the board wires; 0: as the capabilities say
-  bool cqe = false;                          ///< command queue engine (--cqe)
-  std::string queue = "none";                ///< none, software, cqe, hsq (--queue)
-  std::uint64_t swq_depth = 0;               ///< software: tasks in the device; 0: as many as it holds
-  double swq_poll_us = 10;                   ///< software: from a QSR that shows nothing to the next, DAT idle
-  std::uint64_t hsq_depth = 2;               ///< Linux HSQ_NORMAL_DEPTH
-  std::uint64_t hsq_write_depth = 5;         ///< Linux HSQ_PERFORMANCE_DEPTH
-  std::uint64_t cqe_cit = 0;                 ///< CQSSC1 idle timer; 0: its reset value
-  std::uint64_t cqe_coalesce_count = 0;      ///< 0: one interrupt per task, as Linux
-  std::uint64_t cqe_coalesce_timeout = 1;    ///< 1024 timer clocks each
-  bool cqe_dcmd = true;                      ///< cache flush as a direct command, as Linux
+  std::uint64_t base_clock_hz = 0;         ///< 0: from the capabilities register
+  std::uint64_t bus_width = 8;             ///< data lines the board wires; 0: as the capabilities say
+  bool cqe = false;                        ///< command queue engine (--cqe)
+  std::string queue = "none";              ///< none, software, cqe, hsq (--queue)
+  std::uint64_t swq_depth = 0;             ///< software: tasks in the device; 0: as many as it holds
+  double swq_poll_us = 10;                 ///< software: from a QSR that shows nothing to the next, DAT idle
+  std::uint64_t hsq_depth = 2;             ///< Linux HSQ_NORMAL_DEPTH
+  std::uint64_t hsq_write_depth = 5;       ///< Linux HSQ_PERFORMANCE_DEPTH
+  std::uint64_t cqe_cit = 0;               ///< CQSSC1 idle timer; 0: its reset value
+  std::uint64_t cqe_coalesce_count = 0;    ///< 0: one interrupt per task, as Linux
+  std::uint64_t cqe_coalesce_timeout = 1;  ///< 1024 timer clocks each
+  bool cqe_dcmd = true;                    ///< cache flush as a direct command, as Linux
   std::uint64_t page_bytes = 4096;
-  std::uint64_t contiguity_pages = 0;        ///< 0: physically contiguous buffers
-  std::uint64_t run_stride = 0;              ///< 0: one page between contiguous runs
+  std::uint64_t contiguity_pages = 0;  ///< 0: physically contiguous buffers
+  std::uint64_t run_stride = 0;        ///< 0: one page between contiguous runs
   std::uint64_t buffer_base = 0x4800'0000;
   std::uint64_t buffer_bytes = 0x3800'0000;
   std::uint64_t buffer_byte_offset = 0;
@@ -76,8 +76,8 @@ struct DriverParams {
 
 /// What Linux's driver of an HSMMC says of the host, and where the board wires its requests.
 struct HsmmcDriverParams {
-  std::uint64_t max_segs = 64;     ///< Linux omap_hsmmc since 4.14; 1024 before
-  std::uint64_t max_linked = 20;   ///< Linux EDMA MAX_NR_SG
+  std::uint64_t max_segs = 64;    ///< Linux omap_hsmmc since 4.14; 1024 before
+  std::uint64_t max_linked = 20;  ///< Linux EDMA MAX_NR_SG
   bool linked_list = false;
   std::uint64_t rx_channel = 25, tx_channel = 24;  ///< AM335x MMCHS0
   void declare(ParamRegistry& r, const std::string& at);
@@ -90,10 +90,10 @@ struct CheckParams {
 
 /// What the DW-MMC driver is told beside the limits in DriverParams.
 struct DwmmcDriverParams {
-  std::uint64_t ring_bytes = 0;     ///< descriptor ring; 0: one page, as Linux
-  std::uint64_t max_seg_size = 0;   ///< longest segment; 0: 4096, as Linux
-  bool poll_busy = false;           ///< busy is polled even where the host has a busy-clear interrupt
-  bool software_stop = false;       ///< CMD12 of an open-ended transfer by the driver
+  std::uint64_t ring_bytes = 0;    ///< descriptor ring; 0: one page, as Linux
+  std::uint64_t max_seg_size = 0;  ///< longest segment; 0: 4096, as Linux
+  bool poll_busy = false;          ///< busy is polled even where the host has a busy-clear interrupt
+  bool software_stop = false;      ///< CMD12 of an open-ended transfer by the driver
   void declare(ParamRegistry& r, const std::string& at);
 };
 

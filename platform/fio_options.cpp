@@ -205,7 +205,8 @@ class Parser {
     }
     if (buffered)
       run_.notes.emplace_back(
-          "note: without direct=1 the I/O goes through the page cache (parameters os.*), one call of a job at a time");
+          "note: without direct=1 the I/O goes through the page cache (parameters os.*), one call of a job "
+          "at a time");
   }
 
   void check_job(const FioJob& job) const {

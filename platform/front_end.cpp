@@ -21,7 +21,9 @@ const char* mode_name(std::uint32_t mode) {
 
 const char* queue_name(const fw::JobTable& table) {
   if (table.use_cqe != 0) return "cqe";
-  return table.soft_queue == fw::SoftQueue::software ? "software" : table.soft_queue == fw::SoftQueue::hsq ? "hsq" : "none";
+  return table.soft_queue == fw::SoftQueue::software ? "software"
+         : table.soft_queue == fw::SoftQueue::hsq    ? "hsq"
+                                                     : "none";
 }
 
 }  // namespace

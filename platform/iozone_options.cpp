@@ -22,7 +22,8 @@ std::uint64_t number(const std::string& option, const std::string& text, const s
   std::uint64_t n = 0;
   const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
   if (digits.empty() || error != std::errc{} || rest != digits.data() + digits.size())
-    bad(fmt::format("{} {}: not a whole number: write for example {}", option, text, option == "-t" ? "4" : "8192k"));
+    bad(fmt::format("{} {}: not a whole number: write for example {}", option, text,
+                    option == "-t" ? "4" : "8192k"));
   return n;
 }
 
@@ -37,7 +38,8 @@ std::uint64_t size(const std::string& option, const std::string& text) {
     if (std::string("kKmMgG").find(last) != std::string::npos) digits.pop_back();
   }
   const std::uint64_t n = number(option, text, digits);
-  if (n == 0 || n > ~std::uint64_t{0} / unit) bad(fmt::format("{} {}: out of range: write for example 8192k", option, text));
+  if (n == 0 || n > ~std::uint64_t{0} / unit)
+    bad(fmt::format("{} {}: out of range: write for example 8192k", option, text));
   return n * unit;
 }
 
@@ -49,7 +51,8 @@ class Words {
     if (at_ == 0) {
       if (word_ == words_.size()) return std::nullopt;
       const std::string& w = words_[word_];
-      if (w.size() < 2 || w[0] != '-') bad(fmt::format("unexpected '{}': the options here are {}", w, kLetters));
+      if (w.size() < 2 || w[0] != '-')
+        bad(fmt::format("unexpected '{}': the options here are {}", w, kLetters));
       at_ = 1;
     }
     const char c = words_[word_][at_++];
@@ -98,8 +101,8 @@ void check(const IozoneRun& run, bool threads_given, bool direct) {
   if (!direct) bad("buffered I/O is not modelled: add -I");
   if (run.tests.empty()) bad("no test: add -i 0, -i 1, -i 2 or -i 8");
   if (run.file_bytes % run.record_bytes != 0)
-    bad(fmt::format("-s {}k is not a whole number of records of -r {}k: make it a multiple", run.file_bytes / kKiB,
-                    run.record_bytes / kKiB));
+    bad(fmt::format("-s {}k is not a whole number of records of -r {}k: make it a multiple",
+                    run.file_bytes / kKiB, run.record_bytes / kKiB));
   if (run.record_bytes > 16 * kKiB * kKiB) bad(fmt::format("-r {}k: at most 16m", run.record_bytes / kKiB));
   if (!run.files.empty() && run.files.size() != run.threads)
     bad(fmt::format("-F names {} file(s) for -t {}: name one per thread", run.files.size(), run.threads));
@@ -108,12 +111,17 @@ void check(const IozoneRun& run, bool threads_given, bool direct) {
 fw::JobKind kind_of(IozoneTest test, unsigned thread) {
   switch (test) {
     case IozoneTest::write:
-    case IozoneTest::rewrite: return fw::JobKind::write;
+    case IozoneTest::rewrite:
+      return fw::JobKind::write;
     case IozoneTest::read:
-    case IozoneTest::reread: return fw::JobKind::read;
-    case IozoneTest::random_read: return fw::JobKind::randread;
-    case IozoneTest::random_write: return fw::JobKind::randwrite;
-    case IozoneTest::mixed: return thread % 2 == 0 ? fw::JobKind::randread : fw::JobKind::randwrite;
+    case IozoneTest::reread:
+      return fw::JobKind::read;
+    case IozoneTest::random_read:
+      return fw::JobKind::randread;
+    case IozoneTest::random_write:
+      return fw::JobKind::randwrite;
+    case IozoneTest::mixed:
+      return thread % 2 == 0 ? fw::JobKind::randread : fw::JobKind::randwrite;
   }
   return fw::JobKind::read;
 }
@@ -122,13 +130,20 @@ fw::JobKind kind_of(IozoneTest test, unsigned thread) {
 
 const char* to_string(IozoneTest t) {
   switch (t) {
-    case IozoneTest::write: return "initial writers";
-    case IozoneTest::rewrite: return "rewriters";
-    case IozoneTest::read: return "readers";
-    case IozoneTest::reread: return "re-readers";
-    case IozoneTest::random_read: return "random readers";
-    case IozoneTest::mixed: return "mixed workload";
-    case IozoneTest::random_write: return "random writers";
+    case IozoneTest::write:
+      return "initial writers";
+    case IozoneTest::rewrite:
+      return "rewriters";
+    case IozoneTest::read:
+      return "readers";
+    case IozoneTest::reread:
+      return "re-readers";
+    case IozoneTest::random_read:
+      return "random readers";
+    case IozoneTest::mixed:
+      return "mixed workload";
+    case IozoneTest::random_write:
+      return "random writers";
   }
   return "";
 }
@@ -147,8 +162,12 @@ IozoneRun parse_iozone(const std::vector<std::string>& words) {
         threads_given = true;
         break;
       }
-      case 's': run.file_bytes = size("-s", line.value('s')); break;
-      case 'r': run.record_bytes = size("-r", line.value('r')); break;
+      case 's':
+        run.file_bytes = size("-s", line.value('s'));
+        break;
+      case 'r':
+        run.record_bytes = size("-r", line.value('r'));
+        break;
       case 'i': {
         const std::string v = line.value('i');
         const std::uint64_t n = number("-i", v, v);
@@ -156,10 +175,17 @@ IozoneRun parse_iozone(const std::vector<std::string>& words) {
         numbers.insert(n);
         break;
       }
-      case 'I': direct = true; break;
-      case 'e': run.flush = true; break;
-      case 'F': run.files = line.list(); break;
-      default: bad(fmt::format("unknown option '-{}': the options here are {}", *letter, kLetters));
+      case 'I':
+        direct = true;
+        break;
+      case 'e':
+        run.flush = true;
+        break;
+      case 'F':
+        run.files = line.list();
+        break;
+      default:
+        bad(fmt::format("unknown option '-{}': the options here are {}", *letter, kLetters));
     }
   }
   run.tests = tests_of(numbers);
@@ -171,9 +197,10 @@ void check_iozone(const IozoneRun& run, const IozoneLimits& limits) {
   const std::uint64_t most = limits.jobs / run.tests.size();
   if (run.threads > most) bad(fmt::format("-t {}: at most {} threads with these tests", run.threads, most));
   if (run.file_bytes > limits.device_bytes / run.threads)
-    bad(fmt::format("-s {}k times -t {} is more than the device's {} KiB: make the files smaller", run.file_bytes / kKiB,
-                    run.threads, limits.device_bytes / kKiB));
-  const std::uint64_t record = (run.record_bytes + 2 * limits.page_bytes - 1) / limits.page_bytes * limits.page_bytes;
+    bad(fmt::format("-s {}k times -t {} is more than the device's {} KiB: make the files smaller",
+                    run.file_bytes / kKiB, run.threads, limits.device_bytes / kKiB));
+  const std::uint64_t record =
+      (run.record_bytes + 2 * limits.page_bytes - 1) / limits.page_bytes * limits.page_bytes;
   if (run.threads * run.tests.size() > limits.buffer_bytes / record)
     bad(fmt::format("-r {}k: the buffers of -t {} do not fit in driver.buffer_bytes: make records smaller",
                     run.record_bytes / kKiB, run.threads));

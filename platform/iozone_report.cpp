@@ -43,8 +43,8 @@ std::string block(const IozoneRun& run, const IozoneResult& r) {
 IozoneRecorder::IozoneRecorder(const IozoneRun& run)
     : run_(run), children_(run.threads * run.tests.size()), begin_ps_(run.tests.size(), kNever) {}
 
-void IozoneRecorder::cpu_event(hal::Event what, std::uint32_t id, std::uint64_t a, std::uint64_t, std::uint64_t c,
-                               sc_time now) {
+void IozoneRecorder::cpu_event(hal::Event what, std::uint32_t id, std::uint64_t a, std::uint64_t,
+                               std::uint64_t c, sc_time now) {
   if (what == hal::Event::driver_error) ++driver_errors_;
   if (what == hal::Event::io_begin) {
     if (id >= ios_.size()) ios_.resize(id + 1);
@@ -87,10 +87,12 @@ std::vector<IozoneResult> IozoneRecorder::results() const {
   return list;
 }
 
-std::string iozone_text(const IozoneRun& run, const std::vector<IozoneResult>& results, const std::string& version) {
+std::string iozone_text(const IozoneRun& run, const std::vector<IozoneResult>& results,
+                        const std::string& version) {
   constexpr std::uint64_t kUnit = 1024;
   std::string text = fmt::format(
-      "\tIozone: Performance Test of File I/O\n\t        emmc-vp {}: throughput mode on a simulated device\n\n"
+      "\tIozone: Performance Test of File I/O\n\t        emmc-vp {}: throughput mode on a simulated "
+      "device\n\n"
       "\tFile size set to {} kB\n\tRecord Size {} kB\n\tO_DIRECT feature enabled\n",
       version, run.file_bytes / kUnit, run.record_bytes / kUnit);
   if (run.flush) text += "\tInclude fsync in write timing\n";

@@ -42,13 +42,14 @@ class IozoneRecorder : public CpuObserver {
     std::uint64_t bytes = 0, end_ps = 0;
   };
   const IozoneRun run_;
-  std::vector<Child> children_;       ///< test by test
+  std::vector<Child> children_;          ///< test by test
   std::vector<std::uint64_t> begin_ps_;  ///< of each test
-  std::vector<Io> ios_;               ///< by I/O slot
+  std::vector<Io> ios_;                  ///< by I/O slot
   std::uint64_t failed_ = 0, driver_errors_ = 0, bytes_done_ = 0;
 };
 
-std::string iozone_text(const IozoneRun& run, const std::vector<IozoneResult>& results, const std::string& version);
+std::string iozone_text(const IozoneRun& run, const std::vector<IozoneResult>& results,
+                        const std::string& version);
 Json iozone_json(const IozoneRun& run, const std::vector<IozoneResult>& results);
 
 }  // namespace vp

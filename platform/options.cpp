@@ -19,8 +19,8 @@ namespace po = boost::program_options;
 namespace {
 
 const std::vector<std::string>& commands() {
-  static const std::vector<std::string> names = {"fio",      "dd",     "iozone", "run",
-                                                 "validate", "params", "list",   "decode", "linux"};
+  static const std::vector<std::string> names = {"fio",    "dd",   "iozone", "run",  "validate",
+                                                 "params", "list", "decode", "linux"};
   return names;
 }
 
@@ -171,7 +171,8 @@ void read_choices(const po::variables_map& map, Options& o) {
   if (map.count("cqe")) o.cqe = choice(map, "cqe", {"on", "off"}) == "on";
   if (map.count("queue")) o.queue = choice(map, "queue", {"none", "software", "cqe", "hsq"});
   if (o.queue && o.cqe && *o.queue != (*o.cqe ? "cqe" : "none"))
-    bad_option("queue", *o.queue, fmt::format("contradicts --cqe={}: leave one of them out", *o.cqe ? "on" : "off"));
+    bad_option("queue", *o.queue,
+               fmt::format("contradicts --cqe={}: leave one of them out", *o.cqe ? "on" : "off"));
   if (map.count("timing"))
     o.timing = choice(map, "timing", {"at", "lt"}) == "at" ? TimingStyle::at : TimingStyle::lt;
   if (map.count("cpu")) o.cpu = choice(map, "cpu", {"native", "rv64"});
@@ -211,7 +212,8 @@ void read_sweep(const po::variables_map& map, const std::vector<std::string>& po
 /// What only `linux` understands.
 void read_guest(const po::variables_map& map, const std::vector<std::string>& positional, Options& o) {
   if (map.count("kernel") && o.command != Command::linux_guest)
-    throw InputError(fmt::format("emmc-vp {}: --kernel belongs to emmc-vp linux: leave it out", positional.front()));
+    throw InputError(
+        fmt::format("emmc-vp {}: --kernel belongs to emmc-vp linux: leave it out", positional.front()));
   if (o.command == Command::linux_guest && o.queue && *o.queue != "cqe" && *o.queue != "none")
     bad_option("queue", *o.queue, "the guest's driver has cqe or none");
   if (map.count("kernel")) o.kernel = map["kernel"].as<std::string>();
@@ -226,7 +228,8 @@ void read_files(const po::variables_map& map, Options& o) {
   file("output", o.output);
   file("vcd", o.vcd);
   file("image", o.image);
-  if (map.count("page-size")) o.overrides.push_back("driver.page_bytes=" + map["page-size"].as<std::string>());
+  if (map.count("page-size"))
+    o.overrides.push_back("driver.page_bytes=" + map["page-size"].as<std::string>());
   if (!map.count("param")) return;
   const auto& given = map["param"].as<std::vector<std::string>>();
   o.overrides.insert(o.overrides.end(), given.begin(), given.end());
@@ -271,12 +274,14 @@ std::string help_text() {
       "emmc-vp: a virtual eMMC subsystem that says where each microsecond goes\n\n"
       "  emmc-vp fio [platform options] -- <fio options or job file>\n"
       "  emmc-vp dd [platform options] -- <dd operands, e.g. if=/dev/zero of=f bs=1M count=500 oflag=sync>\n"
-      "  emmc-vp iozone [platform options] -- -s 8192k -r 4k -i 0 -i 1 -i 2 -i 8 -I -t 4   its throughput mode\n"
+      "  emmc-vp iozone [platform options] -- -s 8192k -r 4k -i 0 -i 1 -i 2 -i 8 -I -t 4   its throughput "
+      "mode\n"
       "  emmc-vp run SCENARIO [platform options] [--jobs=N] [--only=AXIS=VALUE]   a sweep, one table\n"
       "  emmc-vp validate [SEED] [--jobs=N]                  the measured tables beside the model's\n"
       "  emmc-vp params [--platform=PRESET] [-p KEY=VALUE]   every parameter: value, unit, range, origin\n"
       "  emmc-vp list                                        presets, device parts, scenarios\n"
-      "  emmc-vp linux --kernel=DIR [--queue=cqe|none] [platform options] -- COMMAND   in a Linux guest (scripts/linux.sh)\n\n"
+      "  emmc-vp linux --kernel=DIR [--queue=cqe|none] [platform options] -- COMMAND   in a Linux guest "
+      "(scripts/linux.sh)\n\n"
       "decode is not in this version yet.\n\n"
       "{}\n"
       "exit status: 0 good; 1 internal error; 2 bad input; 3 a hardware rule was broken (a finding); 4 data "

@@ -15,7 +15,18 @@
 
 namespace vp {
 
-enum class Command : std::uint8_t { help, version, fio, dd, iozone, run, validate, params, list, linux_guest };
+enum class Command : std::uint8_t {
+  help,
+  version,
+  fio,
+  dd,
+  iozone,
+  run,
+  validate,
+  params,
+  list,
+  linux_guest
+};
 enum class OutputFormat : std::uint8_t { normal, json };
 
 /// --vcd-window=requests:A..B (both included, counted from 0) or time:10us..20us.
@@ -43,12 +54,12 @@ struct Options {
   std::uint64_t seed = 1;
   /// Said on the command line, as against the default: `run` lets them replace the scenario's.
   bool platform_given = false, timing_given = false, cpu_given = false, seed_given = false;
-  std::string scenario;           ///< of `run`: a name, or the path of a TOML file
-  std::optional<unsigned> jobs;   ///< of `run` and `validate`: runs at once; not given: one per core
-  std::vector<std::string> only;  ///< of `run`: "axis=value", the points to run
-  std::string measured_seed;      ///< of `validate`: empty means all
+  std::string scenario;               ///< of `run`: a name, or the path of a TOML file
+  std::optional<unsigned> jobs;       ///< of `run` and `validate`: runs at once; not given: one per core
+  std::vector<std::string> only;      ///< of `run`: "axis=value", the points to run
+  std::string measured_seed;          ///< of `validate`: empty means all
   std::optional<std::string> kernel;  ///< of `linux`: the folder with the guest's kernel
-  std::vector<std::string> rest;  ///< the words after `--`
+  std::vector<std::string> rest;      ///< the words after `--`
 };
 
 /// `args` without the program's name. Throws InputError.

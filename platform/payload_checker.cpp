@@ -10,7 +10,8 @@ constexpr std::uint64_t kBlock = 512;
 constexpr std::uint64_t kStretch = 16 * 1024;  // compared at a time; stays in the first-level cache
 }  // namespace
 
-void PayloadChecker::event(hal::Event what, std::uint32_t id, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+void PayloadChecker::event(hal::Event what, std::uint32_t id, std::uint64_t a, std::uint64_t b,
+                           std::uint64_t c) {
   if (what == hal::Event::request_begin) {
     if (requests_.size() <= id) requests_.resize(id + 1);
     Request& r = requests_[id];
@@ -39,7 +40,8 @@ void PayloadChecker::event(hal::Event what, std::uint32_t id, std::uint64_t a, s
 void PayloadChecker::issued(Request& request) {
   for (Request& other : requests_) {
     if (!other.issued || &other == &request || !(other.write || request.write)) continue;
-    const bool apart = other.lba + other.bytes / kBlock <= request.lba || request.lba + request.bytes / kBlock <= other.lba;
+    const bool apart =
+        other.lba + other.bytes / kBlock <= request.lba || request.lba + request.bytes / kBlock <= other.lba;
     if (!apart) other.raced = request.raced = true;
   }
   request.issued = true;
@@ -63,12 +65,12 @@ void PayloadChecker::check(const Request& request) {
         medium_.read_blocks(request.lba + stretch / kBlock, n / kBlock, {expected_.data(), n});
         filled_at = stretch;
       }
-      const std::uint64_t n =
-          std::min({s.bytes - done, stretch + kStretch - offset, request.bytes - offset});
+      const std::uint64_t n = std::min({s.bytes - done, stretch + kStretch - offset, request.bytes - offset});
       const bool same = data && std::memcmp(data + done, expected_.data() + (offset - stretch), n) == 0;
       for (std::uint64_t i = 0; !same && i < n; ++i) {
         const std::uint64_t block = (offset + i) / kBlock;
-        if (block == last_wrong_block || (data && data[done + i] == expected_[offset - stretch + i])) continue;
+        if (block == last_wrong_block || (data && data[done + i] == expected_[offset - stretch + i]))
+          continue;
         last_wrong_block = block;
         ++wrong_;
         first_wrong_ = std::min(first_wrong_, request.lba + block);

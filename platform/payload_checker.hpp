@@ -22,7 +22,9 @@ class PayloadChecker {
 
   std::uint64_t wrong_blocks() const { return wrong_; }
   std::uint64_t checked_bytes() const { return checked_; }
-  std::uint64_t raced_bytes() const { return raced_; }  ///< not checked: overlapping requests, one of them a write
+  std::uint64_t raced_bytes() const {
+    return raced_;
+  }  ///< not checked: overlapping requests, one of them a write
   std::uint64_t first_wrong_lba() const { return first_wrong_; }
 
  private:

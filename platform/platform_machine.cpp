@@ -35,7 +35,8 @@ class PlatformMachine : public Machine, private CpuObserver {
   void build(const Options& options) override {
     context_.timing = options.timing;
     choose_queue(options, config_);
-    if (options.cpu != "native") throw InputError("--cpu=" + options.cpu + ": this version has only --cpu=native");
+    if (options.cpu != "native")
+      throw InputError("--cpu=" + options.cpu + ": this version has only --cpu=native");
     config_.emmc.ext_csd_text = embedded_text(config_.emmc.ext_csd);
     context_.trace.set_root("platform");
     platform_ = std::make_unique<Platform>("platform", context_, config_);
@@ -172,25 +173,26 @@ std::vector<CounterRow> PlatformMachine::counters() const {
   };
   p.host->counters(rows);
   rows.insert(rows.end(), {
-      {"axi.read_bursts", axi.read_bursts},
-      {"axi.write_bursts", axi.write_bursts},
-      {"axi.read_bytes", axi.read_bytes},
-      {"axi.write_bytes", axi.write_bytes},
-      {"dram.row_hits", dram.row_hits},
-      {"dram.row_misses", dram.row_misses},
-      {"dram.row_conflicts", dram.row_conflicts},
-      {"cpu.interrupts", p.cpu.counters().interrupts},
-      {"cpu.mmio_reads", p.cpu.counters().mmio_reads},
-      {"cpu.mmio_writes", p.cpu.counters().mmio_writes},
-      {"check.payload_bytes", checker_->checked_bytes()},
-      {"check.raced_bytes", checker_->raced_bytes()},
-  });
+                              {"axi.read_bursts", axi.read_bursts},
+                              {"axi.write_bursts", axi.write_bursts},
+                              {"axi.read_bytes", axi.read_bytes},
+                              {"axi.write_bytes", axi.write_bytes},
+                              {"dram.row_hits", dram.row_hits},
+                              {"dram.row_misses", dram.row_misses},
+                              {"dram.row_conflicts", dram.row_conflicts},
+                              {"cpu.interrupts", p.cpu.counters().interrupts},
+                              {"cpu.mmio_reads", p.cpu.counters().mmio_reads},
+                              {"cpu.mmio_writes", p.cpu.counters().mmio_writes},
+                              {"check.payload_bytes", checker_->checked_bytes()},
+                              {"check.raced_bytes", checker_->raced_bytes()},
+                          });
   p.card->counters(rows);
   // since the end of card set-up, as a board's /proc/interrupts would show for a benchmark
   rows.push_back({"run.host_interrupts", end_.interrupts - start_.interrupts});
   rows.push_back({"run.dma_interrupts", end_.dma_interrupts - start_.dma_interrupts});
   for (std::size_t i = 0; i < static_cast<std::size_t>(hal::Cost::count); ++i)
-    rows.push_back({"cpu_time_ns." + cost_name(static_cast<hal::Cost>(i)), p.cpu.counters().cost_time[i].value() / 1000});
+    rows.push_back({"cpu_time_ns." + cost_name(static_cast<hal::Cost>(i)),
+                    p.cpu.counters().cost_time[i].value() / 1000});
   for (unsigned i = 0; i < bus.by_index.size(); ++i)
     if (bus.by_index[i] != 0) rows.push_back({fmt::format("mmc_bus.cmd{}", i), bus.by_index[i]});
   return rows;

@@ -51,10 +51,13 @@ std::string request_text(const OsBook& book, const ExplainRows& rows) {
       if (r.name == name) return r.value;
     return std::uint64_t{0};
   };
-  const double each = static_cast<double>(book.request_bytes(false) + book.request_bytes(true)) / static_cast<double>(n);
+  const double each =
+      static_cast<double>(book.request_bytes(false) + book.request_bytes(true)) / static_cast<double>(n);
   const std::uint64_t host = counter("run.host_interrupts"), dma = counter("run.dma_interrupts");
-  return fmt::format("\nRequests: {} of {:.1f} KiB in the mean; {} interrupts of the host ({:.2f} per request), {} of a DMA\n",
-                     n, each / 1024, host, static_cast<double>(host) / static_cast<double>(n), dma);
+  return fmt::format(
+      "\nRequests: {} of {:.1f} KiB in the mean; {} interrupts of the host ({:.2f} per request), {} of a "
+      "DMA\n",
+      n, each / 1024, host, static_cast<double>(host) / static_cast<double>(n), dma);
 }
 
 }  // namespace
@@ -89,7 +92,8 @@ int run_dd(const Options& options, Machine& machine, const ConfigSource& source,
     emit(output, json_text(document), streams.out);
   } else {
     std::string text = dd_text(run, results) + session.explanation();
-    if (options.explain) text += os_text(book, table.os_report, session.rows()) + request_text(book, session.rows());
+    if (options.explain)
+      text += os_text(book, table.os_report, session.rows()) + request_text(book, session.rows());
     emit(output, text, streams.out);
   }
   return session.finish(failed);

@@ -53,15 +53,16 @@ class Reader {
   Scenario read(const std::string& text) {
     const toml::value root = parse_text(scenario_.file, text);
     static const std::vector<std::string> kKeys = {
-        "description", "platform",   "part",  "timing",   "cqe",  "queue",    "cpu",     "seed",
+        "description", "platform",   "part",  "timing",   "cqe",      "queue",   "cpu",   "seed",
         "workload",    "parameters", "sweep", "analysis", "measured", "outputs", "expect"};
     for (const auto& [key, value] : in_file_order(root)) {
       known(key, *value, "key", kKeys);
       root_key(key, *value);
     }
     if (scenario_.workload.empty())
-      throw InputError(scenario_.file +
-                       ": workload: missing: give fio's options as a [workload] table or a string, or dd's as a string");
+      throw InputError(
+          scenario_.file +
+          ": workload: missing: give fio's options as a [workload] table or a string, or dd's as a string");
     check_references();
     return std::move(scenario_);
   }

@@ -68,7 +68,8 @@ class SdhciUnit final : public HostUnit {
 std::unique_ptr<HostUnit> make_sdhci_unit(Context& ctx, ClockDomain& axi_clock, MmcBus& bus, MmcCard& card,
                                           const PlatformConfig& config) {
   if (config.driver.cqe && !config.cqe_present)
-    throw InputError("--cqe=on: this platform's host has no command queue engine (cqhci.present); use --cqe=off");
+    throw InputError(
+        "--cqe=on: this platform's host has no command queue engine (cqhci.present); use --cqe=off");
   return std::make_unique<SdhciUnit>(ctx, axi_clock, bus, card, config);
 }
 

@@ -14,7 +14,8 @@ class MockCard : public MmcCard {
   LineMode mode;
   unsigned n_cr = 8;
   unsigned gap = 8;
-  sc_time data_delay, write_busy, r1b_busy;  ///< after command end, token end, response end (as N_CR + 48 clocks after)
+  sc_time data_delay, write_busy,
+      r1b_busy;  ///< after command end, token end, response end (as N_CR + 48 clocks after)
   std::uint32_t status = 0x900;
   bool silent = false;
   std::uint64_t blocks_left = 0;
@@ -57,7 +58,9 @@ class MockCard : public MmcCard {
     return e;
   }
   void corrupted_command() override { ++corrupted; }
-  BlockReady read_ready(std::uint32_t, CauseGraph&) override { return {last_command_end + data_delay, kRootNode}; }
+  BlockReady read_ready(std::uint32_t, CauseGraph&) override {
+    return {last_command_end + data_delay, kRootNode};
+  }
   void read_block(std::uint32_t k, std::span<std::byte> out, sc_time) override {
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = content(lba_ + k, i);
     if (blocks_left != ~0ULL) --blocks_left;
@@ -67,8 +70,8 @@ class MockCard : public MmcCard {
     if (!good) return {CrcStatus::crc_error, sc_core::SC_ZERO_TIME, kRootNode};
     written.insert(written.end(), in.begin(), in.end());
     if (blocks_left != ~0ULL) --blocks_left;
-    return {CrcStatus::accepted, write_busy == sc_core::SC_ZERO_TIME ? sc_core::SC_ZERO_TIME : token + write_busy,
-            kRootNode};
+    return {CrcStatus::accepted,
+            write_busy == sc_core::SC_ZERO_TIME ? sc_core::SC_ZERO_TIME : token + write_busy, kRootNode};
   }
   bool transfer_running() const override { return blocks_left > 0; }
   unsigned block_gap_clocks(double) const override { return gap; }

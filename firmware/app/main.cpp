@@ -63,8 +63,9 @@ Status check_table(const JobTable& t) {
   if (t.cqe_cit > cq::kIdleTimerMask || t.cq_coalesce_count > cq::kMaxCoalCount ||
       t.cq_coalesce_timeout > cq::kMaxCoalTimeout || t.cq_task_desc_128 > 2)
     return Status::bad_job;
-  if (t.host_kind == HostKind::hsmmc && (t.hs_dma_irq > 31 || t.hs_dma_error_irq > 31 || t.hs_rx_channel > 31 ||
-                                         t.hs_tx_channel > 31 || t.hs_max_linked > HsmmcDma::kMaxLinked))
+  if (t.host_kind == HostKind::hsmmc &&
+      (t.hs_dma_irq > 31 || t.hs_dma_error_irq > 31 || t.hs_rx_channel > 31 || t.hs_tx_channel > 31 ||
+       t.hs_max_linked > HsmmcDma::kMaxLinked))
     return Status::bad_job;
   if (t.card_kind > CardKind::sd) return Status::bad_job;
   if (t.soft_queue > SoftQueue::hsq || (t.use_cqe && t.soft_queue != SoftQueue::none) || t.swq_depth > 32 ||
@@ -241,7 +242,8 @@ bool take_tables(const JobTable& t, Pool& pool, const QueueLimits& limits, Cqhci
 
 Status start_queueing(const JobTable& t, Pool& pool, const QueueLimits& limits) {
   if (t.host_kind != HostKind::sdhci || machine.sdhci.dma() != DmaKind::adma2 ||
-      !machine.engine.probe(machine.sdhci)) return Status::no_cqe_host;
+      !machine.engine.probe(machine.sdhci))
+    return Status::no_cqe_host;
   const std::uint32_t depth = machine.card.info().queue_depth;
   if (depth < kLeastDepth) return Status::no_cqe_card;
   CqhciConfig c;

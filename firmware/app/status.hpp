@@ -22,9 +22,10 @@ enum class Status : int {
   no_cqe_host = 27,    ///< use_cqe: no CQHCI behind vendor area 2, or no ADMA2
   no_cqe_card = 28,    ///< use_cqe: EXT_CSD says no queue, or one of at most two tasks
   cqe_failed = 29,     ///< use_cqe: CMDQ_MODE_EN refused, or the engine does not start
-  no_queue_host = 31,  ///< soft_queue: the host's driver cannot send commands beside data, or from its interrupt
-  swq_failed = 32,     ///< soft_queue: CMDQ_MODE_EN refused
-  stuck = 30,          ///< jobs wait and nothing runs: a fault of this program
+  no_queue_host =
+      31,           ///< soft_queue: the host's driver cannot send commands beside data, or from its interrupt
+  swq_failed = 32,  ///< soft_queue: CMDQ_MODE_EN refused
+  stuck = 30,       ///< jobs wait and nothing runs: a fault of this program
 };
 
 }  // namespace fw

@@ -49,7 +49,7 @@ class Workload {
     std::uint32_t in_flight = 0;
     bool sync_due = false, sync_running = false, unsynced = false;
     std::uint32_t error = 0;
-    OsFile file;         ///< of a buffered job: the whole device
+    OsFile file;  ///< of a buffered job: the whole device
     OsCall call;
     Io* calling = nullptr;  ///< the I/O whose call is under way
   };
@@ -81,9 +81,9 @@ class Workload {
   std::array<Job, kMaxJobs> jobs_{};
   std::array<Io, kMaxIos> ios_{};
   unsigned running_ = 0;
-  std::uint32_t phase_ = 0;        ///< of the jobs that run
+  std::uint32_t phase_ = 0;  ///< of the jobs that run
   unsigned running_in_phase_ = 0;
-  bool phase_stops_ = false;       ///< one of those that stop together has ended
+  bool phase_stops_ = false;  ///< one of those that stop together has ended
 };
 
 }  // namespace fw

@@ -15,8 +15,8 @@ class PageAllocator {
   PageAllocator() = default;
   /// `base` is the first page's bus address; page_bytes a power of two. `run_stride`: bytes from one run to the next,
   /// more than a run has; 0: a run and a page.
-  PageAllocator(std::uint64_t base, std::uint64_t bytes, std::uint32_t page_bytes, std::uint32_t contiguity_pages,
-                std::uint64_t run_stride = 0);
+  PageAllocator(std::uint64_t base, std::uint64_t bytes, std::uint32_t page_bytes,
+                std::uint32_t contiguity_pages, std::uint64_t run_stride = 0);
 
   /// Takes the next `pages` page numbers; false when the memory does not hold them.
   bool allocate(std::uint64_t pages, std::uint64_t& first_page);

@@ -27,7 +27,9 @@ class RequestQueue {
 
   bool pending() const { return backend_->pending() || done_.count != 0; }
   /// For a caller asleep until `deadline_ns`: there is something to do, or an interrupt has brought the deadline forward.
-  bool must_look(std::uint64_t deadline_ns) const { return pending() || backend_->deadline_ns() < deadline_ns; }
+  bool must_look(std::uint64_t deadline_ns) const {
+    return pending() || backend_->deadline_ns() < deadline_ns;
+  }
   unsigned in_flight() const { return in_flight_; }
   std::uint64_t deadline_ns() const { return backend_->deadline_ns(); }
   bool can_fua() const { return backend_->can_fua(); }

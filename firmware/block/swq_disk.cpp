@@ -222,8 +222,8 @@ void SwqDisk::fail(unsigned tag, MmcError error) {
 
 /// Nothing on the lines, tasks in the device, none known ready: QSR is read again at status_at_ns_.
 bool SwqDisk::status_timer_runs() const {
-  return line_ == Line::free && executing_ == kNone && !legacy_running_ && !failed_ && !lost_ && any(Stage::queued) &&
-         !any(Stage::ready) && !any(Stage::waiting);
+  return line_ == Line::free && executing_ == kNone && !legacy_running_ && !failed_ && !lost_ &&
+         any(Stage::queued) && !any(Stage::ready) && !any(Stage::waiting);
 }
 
 bool SwqDisk::pending() const {

@@ -124,8 +124,8 @@ class SwqDisk final : public BlockBackend, private CommandListener {
 
   // errors
   bool failed_ = false;
-  bool lost_ = false;       ///< the card did not follow the last recovery: nothing is sent before the next one
-  bool queue_mode_ = false; ///< CMDQ_MODE_EN as far as is known
+  bool lost_ = false;  ///< the card did not follow the last recovery: nothing is sent before the next one
+  bool queue_mode_ = false;  ///< CMDQ_MODE_EN as far as is known
   unsigned culprit_ = kNone;
   MmcError error_ = MmcError::none;
   Request* legacy_request_ = nullptr;  ///< a flush, or a retry

@@ -37,7 +37,8 @@ void Sdhci::handle_active(std::uint32_t status) {
   if (!c || ((status >> 16) && handle_errors(status))) return;
   if (status & hw::kIntCommandComplete) command_complete();
   if (active_ == c && (status & (hw::kIntBufferReadReady | hw::kIntBufferWriteReady))) pio_service();
-  if (active_ == c && (status & hw::kIntDma) && kind_ == DmaKind::sdma && !(status & hw::kIntTransferComplete))
+  if (active_ == c && (status & hw::kIntDma) && kind_ == DmaKind::sdma &&
+      !(status & hw::kIntTransferComplete))
     sdma_next();
   if (active_ == c && (status & hw::kIntTransferComplete)) transfer_complete();
 }

@@ -48,8 +48,8 @@ struct CardInfo {
   std::uint32_t partition_config = 0;
   // SD memory cards
   bool sd = false;
-  bool cmd23 = true;      ///< SET_BLOCK_COUNT; every eMMC has it
-  bool sd_switch = false; ///< CMD6 exists
+  bool cmd23 = true;       ///< SET_BLOCK_COUNT; every eMMC has it
+  bool sd_switch = false;  ///< CMD6 exists
   bool sd_width4 = false;
   std::array<std::uint8_t, 512> raw{};
 };

@@ -223,7 +223,8 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
 
   BurstPart next_part(const Transfer& t, std::uint32_t offset) const {
     const auto max_beats = static_cast<std::uint32_t>(params.max_burst_beats);
-    if (t.fixed_beat_bytes) return next_fixed_burst(t.address, t.bytes - offset, t.fixed_beat_bytes, max_beats);
+    if (t.fixed_beat_bytes)
+      return next_fixed_burst(t.address, t.bytes - offset, t.fixed_beat_bytes, max_beats);
     return next_burst(t.address + offset, t.bytes - offset, beat_bytes, max_beats, allowed);
   }
   void fill(AxiExtension& x, std::uint32_t id, std::uint32_t beats, std::uint32_t fixed_beat = 0) const {
@@ -397,8 +398,9 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
   std::uint32_t streaming(const Direction& d, std::uint64_t address, std::uint32_t bytes) const;
   std::uint64_t time_stream(Direction& d, std::uint64_t address, std::uint32_t n, std::uint64_t ready,
                             AxiTimingTarget* timing, std::uint64_t delay, std::uint64_t& left);
-  bool time_train(Direction& d, std::uint64_t address, std::uint32_t bytes, unsigned groups, std::uint64_t group_ps,
-                  std::uint64_t ready, AxiTimingTarget* timing, std::uint64_t& left, std::uint64_t& done);
+  bool time_train(Direction& d, std::uint64_t address, std::uint32_t bytes, unsigned groups,
+                  std::uint64_t group_ps, std::uint64_t ready, AxiTimingTarget* timing, std::uint64_t& left,
+                  std::uint64_t& done);
   bool time_groups(Direction& d, std::uint64_t address, unsigned groups, std::uint64_t group_ps,
                    AxiTimingTarget* timing, LtPiece& piece);
   void time_piece(Direction& d, std::uint64_t address, LtPiece& piece, AxiTimingTarget* timing,

@@ -25,8 +25,8 @@ struct Context {
   void log(const std::string& line) {
     if (log_sink) log_sink(line);
   }
-  void finding(std::string rule, const std::string& path, std::vector<std::uint64_t> addresses, std::string text,
-               sc_time at = sc_core::sc_time_stamp()) {
+  void finding(std::string rule, const std::string& path, std::vector<std::uint64_t> addresses,
+               std::string text, sc_time at = sc_core::sc_time_stamp()) {
     findings.report({std::move(rule), at, path, std::move(addresses), std::move(text)});
   }
 };

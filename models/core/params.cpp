@@ -46,12 +46,18 @@ double parse_double(const Param& p, const std::string& text, const std::string& 
 
 std::string_view to_string(ParamKind kind) {
   switch (kind) {
-    case ParamKind::default_value: return "default";
-    case ParamKind::datasheet: return "datasheet";
-    case ParamKind::reg: return "register";
-    case ParamKind::fitted: return "fitted";
-    case ParamKind::choice: return "choice";
-    case ParamKind::user: return "user";
+    case ParamKind::default_value:
+      return "default";
+    case ParamKind::datasheet:
+      return "datasheet";
+    case ParamKind::reg:
+      return "register";
+    case ParamKind::fitted:
+      return "fitted";
+    case ParamKind::choice:
+      return "choice";
+    case ParamKind::user:
+      return "user";
   }
   return "";
 }
@@ -75,14 +81,15 @@ std::uint64_t parse_size(const std::string& text, const std::string& where) {
   std::string suffix(rest, last);
   for (char& c : suffix) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   static constexpr std::pair<const char*, unsigned> kSuffixes[] = {
-      {"", 0},   {"B", 0},  {"K", 10}, {"KB", 10}, {"KIB", 10}, {"M", 20},  {"MB", 20},
-      {"MIB", 20}, {"G", 30}, {"GB", 30}, {"GIB", 30}, {"T", 40}, {"TB", 40}, {"TIB", 40}};
+      {"", 0},     {"B", 0},  {"K", 10},  {"KB", 10},  {"KIB", 10}, {"M", 20},  {"MB", 20},
+      {"MIB", 20}, {"G", 30}, {"GB", 30}, {"GIB", 30}, {"T", 40},   {"TB", 40}, {"TIB", 40}};
   for (const auto& [name, shift] : kSuffixes) {
     if (error != std::errc{} || suffix != name) continue;
     if (shift != 0 && value > (~0ULL >> shift)) break;
     return value << shift;
   }
-  throw InputError(fmt::format("{}'{}' is not a size: write a whole number, with K, M, G or T if you like", where, text));
+  throw InputError(
+      fmt::format("{}'{}' is not a size: write a whole number, with K, M, G or T if you like", where, text));
 }
 
 std::string Param::value_text() const {
@@ -107,18 +114,20 @@ void ParamRegistry::add(std::string key, bool& ref, std::string doc) {
   insert(std::move(key), &ref, std::move(doc)).choices = {"true", "false"};
 }
 
-void ParamRegistry::add(std::string key, std::uint64_t& ref, std::string unit, std::uint64_t min, std::uint64_t max,
-                        std::string doc) {
+void ParamRegistry::add(std::string key, std::uint64_t& ref, std::string unit, std::uint64_t min,
+                        std::uint64_t max, std::string doc) {
   Param& p = insert(std::move(key), &ref, std::move(doc));
   p.unit = std::move(unit), p.min = static_cast<double>(min), p.max = static_cast<double>(max);
 }
 
-void ParamRegistry::add(std::string key, double& ref, std::string unit, double min, double max, std::string doc) {
+void ParamRegistry::add(std::string key, double& ref, std::string unit, double min, double max,
+                        std::string doc) {
   Param& p = insert(std::move(key), &ref, std::move(doc));
   p.unit = std::move(unit), p.min = min, p.max = max;
 }
 
-void ParamRegistry::add(std::string key, std::string& ref, std::vector<std::string> choices, std::string doc) {
+void ParamRegistry::add(std::string key, std::string& ref, std::vector<std::string> choices,
+                        std::string doc) {
   insert(std::move(key), &ref, std::move(doc)).choices = std::move(choices);
 }
 
@@ -133,19 +142,20 @@ std::string ParamRegistry::nearest(const std::string& key) const {
   return nearest_word(key, keys);
 }
 
-void ParamRegistry::set(const std::string& key, const std::string& text, const std::string& where, ParamKind kind,
-                        const std::string& source) {
+void ParamRegistry::set(const std::string& key, const std::string& text, const std::string& where,
+                        ParamKind kind, const std::string& source) {
   Param* p = const_cast<Param*>(find(key));
   if (!p)
-    throw InputError(fmt::format("{}unknown parameter '{}': did you mean '{}'? (emmc-vp params lists them)", where, key,
-                                 nearest(key)));
+    throw InputError(fmt::format("{}unknown parameter '{}': did you mean '{}'? (emmc-vp params lists them)",
+                                 where, key, nearest(key)));
   if (auto b = std::get_if<bool*>(&p->ref)) {
     if (text != "true" && text != "false" && text != "on" && text != "off" && text != "1" && text != "0")
       bad_value(*p, text, where, "must be true or false");
     **b = text == "true" || text == "on" || text == "1";
   } else if (auto u = std::get_if<std::uint64_t*>(&p->ref)) {
     const std::uint64_t v = parse_size(text, where + p->key + ": ");
-    if (static_cast<double>(v) < p->min || static_cast<double>(v) > p->max) bad_value(*p, text, where, range_text(*p));
+    if (static_cast<double>(v) < p->min || static_cast<double>(v) > p->max)
+      bad_value(*p, text, where, range_text(*p));
     **u = v;
   } else if (auto d = std::get_if<double*>(&p->ref)) {
     const double v = parse_double(*p, text, where);

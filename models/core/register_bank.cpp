@@ -27,7 +27,8 @@ RegisterBank::RegisterBank(Context& ctx, std::string path, RegisterMap map, std:
     const auto slot = static_cast<std::int16_t>(entries_.size());
     for (unsigned b = 0; b < def.bytes; ++b) {
       std::int16_t& owner = by_byte_.at(def.offset + b);
-      if (owner != -1) throw std::logic_error(fmt::format("{}: {} overlaps another register", path_, def.name));
+      if (owner != -1)
+        throw std::logic_error(fmt::format("{}: {} overlaps another register", path_, def.name));
       owner = slot;
     }
     entries_.push_back(std::move(e));

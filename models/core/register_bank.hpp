@@ -24,7 +24,7 @@ class RegisterBank {
     std::uint64_t written;  ///< the raw data on the written lanes, before access kinds
   };
   using WriteHook = std::function<void(const WriteEvent&)>;
-  using ReadHook = std::function<std::uint64_t()>;  ///< returns the value to answer
+  using ReadHook = std::function<std::uint64_t()>;        ///< returns the value to answer
   using WriteGuard = std::function<bool(const RegDef&)>;  ///< false: the write is ignored
 
   /// `map` must outlive the bank; `size` is the decoded window in bytes.

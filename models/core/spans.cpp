@@ -5,10 +5,24 @@
 namespace vp {
 namespace {
 
-constexpr std::array<std::string_view, kSpanCount> kNames = {
-    "queue_wait",   "driver_submit", "mmio",          "descriptor_fetch",     "command",   "queue_poll_wait",
-    "device_firmware", "device_map", "nand_array",    "nand_channel",         "device_buffer", "wire",
-    "clock_stop_fifo_full", "axi_write", "axi_read",  "busy",                 "interrupt_latency", "driver_complete"};
+constexpr std::array<std::string_view, kSpanCount> kNames = {"queue_wait",
+                                                             "driver_submit",
+                                                             "mmio",
+                                                             "descriptor_fetch",
+                                                             "command",
+                                                             "queue_poll_wait",
+                                                             "device_firmware",
+                                                             "device_map",
+                                                             "nand_array",
+                                                             "nand_channel",
+                                                             "device_buffer",
+                                                             "wire",
+                                                             "clock_stop_fifo_full",
+                                                             "axi_write",
+                                                             "axi_read",
+                                                             "busy",
+                                                             "interrupt_latency",
+                                                             "driver_complete"};
 
 }  // namespace
 

@@ -19,9 +19,24 @@ using sc_core::sc_time;
 
 /// In the order of the timing contract.
 enum class Span : std::uint8_t {
-  queue_wait, driver_submit, mmio, descriptor_fetch, command, queue_poll_wait, device_firmware, device_map,
-  nand_array, nand_channel, device_buffer, wire, clock_stop_fifo_full, axi_write, axi_read, busy,
-  interrupt_latency, driver_complete,
+  queue_wait,
+  driver_submit,
+  mmio,
+  descriptor_fetch,
+  command,
+  queue_poll_wait,
+  device_firmware,
+  device_map,
+  nand_array,
+  nand_channel,
+  device_buffer,
+  wire,
+  clock_stop_fifo_full,
+  axi_write,
+  axi_read,
+  busy,
+  interrupt_latency,
+  driver_complete,
 };
 inline constexpr std::size_t kSpanCount = 18;
 std::string_view to_string(Span span);
@@ -85,7 +100,7 @@ struct RequestRecord {
   std::uint32_t id = 0;      ///< unique while in flight
   std::uint64_t serial = 0;  ///< counts from 0 over the run
   bool is_write = false;
-  std::uint64_t lba = 0;     ///< 512-byte blocks
+  std::uint64_t lba = 0;  ///< 512-byte blocks
   std::uint32_t bytes = 0;
   sc_time begin, end;
   SpanTimes times;

@@ -241,7 +241,7 @@ std::uint64_t NativeCore::transport(tlm::tlm_command command, std::uint64_t addr
   const sc_time core_side = is_read ? mmio_read_ : mmio_write_;
   work_is_mmio_ = true;
   spend(core_side);
-  sync();  // a handler may run here and use the payload for accesses of its own
+  sync();                 // a handler may run here and use the payload for accesses of its own
   unsigned char data[8];  // little-endian, whatever the host is
   for (unsigned b = 0; b < bytes; ++b) data[b] = static_cast<unsigned char>(value >> (8 * b));
   payload_.set_command(command);

@@ -43,13 +43,14 @@ inline constexpr FieldDef kListFields[] = {
 };
 
 // One row per channel and array; the names are DCHMAP0 to DCHMAP31 and so on.
-#define VP_EDMA_EACH_CHANNEL(X)                                                                         \
-  X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17)     \
-  X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31)
+#define VP_EDMA_EACH_CHANNEL(X)                                                                            \
+  X(0)                                                                                                     \
+  X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) \
+      X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31)
 #define VP_EDMA_MAP(n) \
   {"DCHMAP" #n, 0x100 + 4 * (n), 4, (n) << 5, A::RW, kMapFields, "parameter set of channel " #n},
-#define VP_EDMA_LIST(n)                                                                                 \
-  {"LL_CONTROL" #n, 0x2000 + 16 * (n), 4, 0, A::RW, kListFields, "linked-list mode of channel " #n},    \
+#define VP_EDMA_LIST(n)                                                                              \
+  {"LL_CONTROL" #n, 0x2000 + 16 * (n), 4, 0, A::RW, kListFields, "linked-list mode of channel " #n}, \
       {"LL_NEXT" #n, 0x2008 + 16 * (n), 8, 0, A::RW, {}, "next descriptor of channel " #n ", 0: none"},
 
 inline constexpr RegDef kRegs[] = {
@@ -89,12 +90,12 @@ enum Word : unsigned { kOpt, kSrc, kABCnt, kDst, kBIdx, kLink, kCIdx, kCCnt, kWo
 using ParamSet = std::array<std::uint32_t, kWords>;
 
 enum Opt : std::uint32_t {
-  kOptSam = 1u << 0,       ///< source address constant (FIFO), beats of FWID
-  kOptDam = 1u << 1,       ///< destination address constant
-  kOptAbSync = 1u << 2,    ///< one event moves a frame (BCNT arrays); else one array
-  kOptStatic = 1u << 3,    ///< the set is not updated and not linked
-  kOptEarly = 1u << 11,    ///< TCCMODE: completion when the transfer is handed over, not when it is done
-  kOptTcInt = 1u << 20,    ///< interrupt when the set is exhausted
+  kOptSam = 1u << 0,     ///< source address constant (FIFO), beats of FWID
+  kOptDam = 1u << 1,     ///< destination address constant
+  kOptAbSync = 1u << 2,  ///< one event moves a frame (BCNT arrays); else one array
+  kOptStatic = 1u << 3,  ///< the set is not updated and not linked
+  kOptEarly = 1u << 11,  ///< TCCMODE: completion when the transfer is handed over, not when it is done
+  kOptTcInt = 1u << 20,  ///< interrupt when the set is exhausted
   kOptIntermediateInt = 1u << 21,
   kOptTcChain = 1u << 22,  ///< event on channel TCC when the set is exhausted
   kOptIntermediateChain = 1u << 23,

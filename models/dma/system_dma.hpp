@@ -52,7 +52,7 @@ class SystemDma : public sc_core::sc_module, public DmaRequestSink, private Tran
     std::uint64_t missed = 0;    ///< events lost (EMR)
     std::uint64_t links = 0, descriptors_fetched = 0;
     std::uint64_t interrupts = 0, error_interrupts = 0;  ///< rises of the lines
-    sc_time wait_controller;             ///< events waited for the transfer before theirs
+    sc_time wait_controller;                             ///< events waited for the transfer before theirs
     sc_time wait_descriptor;                             ///< events waited for a set from memory
   };
   const Counters& counters() const { return counters_; }

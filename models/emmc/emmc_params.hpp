@@ -19,11 +19,11 @@ struct EmmcParams {
       ext_csd_text;  ///< its text when the platform has it (not a parameter); empty: `ext_csd` is opened
   std::string cid = "c50100565045333247101234567869a9";
   std::string csd = "d02701320f5903ffffffffef8a40001b";
-  bool bus_width_readback = false;  ///< some parts show BUS_WIDTH in CMD8
-  std::uint64_t queue_parallel = 32;  ///< tasks the device prepares at once; 1: one internal queue
-  std::uint64_t queue_read_pages = 2;  ///< pages of a queued read fetched before its execution
+  bool bus_width_readback = false;            ///< some parts show BUS_WIDTH in CMD8
+  std::uint64_t queue_parallel = 32;          ///< tasks the device prepares at once; 1: one internal queue
+  std::uint64_t queue_read_pages = 2;         ///< pages of a queued read fetched before its execution
   std::string queue_write_ready = "at_once";  ///< or "firmware": see declare()
-  std::uint64_t cache_bytes = 0;    ///< write cache; 0: as EXT_CSD CACHE_SIZE says
+  std::uint64_t cache_bytes = 0;              ///< write cache; 0: as EXT_CSD CACHE_SIZE says
 
   // Busy and answer times, counted from the command's end bit.
   double power_up_us = 20000;  ///< CMD1 busy after power-on and RST_n

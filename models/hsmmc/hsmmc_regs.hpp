@@ -148,9 +148,21 @@ inline constexpr RegDef kRegs[] = {
 inline constexpr std::uint32_t kData = 0x120, kDataBytes = 4;
 
 enum Int : std::uint32_t {
-  kIntCc = 1u << 0, kIntTc = 1u << 1, kIntBwr = 1u << 4, kIntBrr = 1u << 5, kIntErr = 1u << 15, kIntCto = 1u << 16,
-  kIntCcrc = 1u << 17, kIntCeb = 1u << 18, kIntCie = 1u << 19, kIntDto = 1u << 20, kIntDcrc = 1u << 21,
-  kIntDeb = 1u << 22, kIntAce = 1u << 24, kIntCerr = 1u << 28, kIntBada = 1u << 29,
+  kIntCc = 1u << 0,
+  kIntTc = 1u << 1,
+  kIntBwr = 1u << 4,
+  kIntBrr = 1u << 5,
+  kIntErr = 1u << 15,
+  kIntCto = 1u << 16,
+  kIntCcrc = 1u << 17,
+  kIntCeb = 1u << 18,
+  kIntCie = 1u << 19,
+  kIntDto = 1u << 20,
+  kIntDcrc = 1u << 21,
+  kIntDeb = 1u << 22,
+  kIntAce = 1u << 24,
+  kIntCerr = 1u << 28,
+  kIntBada = 1u << 29,
 };
 inline constexpr std::uint32_t kIntCommandErrors = kIntCto | kIntCcrc | kIntCeb | kIntCie;
 inline constexpr std::uint32_t kIntDataErrors = kIntDto | kIntDcrc | kIntDeb;

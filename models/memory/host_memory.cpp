@@ -31,18 +31,22 @@ HostMemory::~HostMemory() {
 
 void HostMemory::back_with(const MemoryBank& range, int fd, std::uint64_t file_offset) {
   for (Mapped& m : banks_) {
-    if (!ptr(range.base, range.size) || range.base < m.range.base || range.base - m.range.base >= m.range.size) continue;
+    if (!ptr(range.base, range.size) || range.base < m.range.base ||
+        range.base - m.range.base >= m.range.size)
+      continue;
     std::byte* const at = m.host + (range.base - m.range.base);
-    if (mmap(at, range.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, static_cast<off_t>(file_offset)) ==
-        MAP_FAILED)
-      throw std::runtime_error(fmt::format("memory at {:#x}: the file of its owner cannot be mapped", range.base));
+    if (mmap(at, range.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+             static_cast<off_t>(file_offset)) == MAP_FAILED)
+      throw std::runtime_error(
+          fmt::format("memory at {:#x}: the file of its owner cannot be mapped", range.base));
     const std::uint64_t before = range.base - m.range.base, after = m.range.size - before - range.size;
     if (before > 0) munmap(m.host, before);
     if (after > 0) munmap(at + range.size, after);
     m = {range, at};
     return;
   }
-  throw std::invalid_argument(fmt::format("memory at {:#x} + {:#x} is not in one bank", range.base, range.size));
+  throw std::invalid_argument(
+      fmt::format("memory at {:#x} + {:#x} is not in one bank", range.base, range.size));
 }
 
 const MemoryBank* HostMemory::bank(std::uint64_t address) const {

@@ -23,9 +23,9 @@ enum class RespType : std::uint8_t { none, r1, r1b, r2, r3, r4, r5 };
 
 struct MmcResponse {
   RespType type = RespType::none;
-  std::uint8_t index = 0;                  ///< as sent; 0x3F in R2 and R3
-  std::uint32_t content = 0;               ///< card status, OCR, QSR
-  std::array<std::uint8_t, 16> reg{};      ///< R2: CID or CSD, byte 0 = bits 127:120, byte 15 = CRC7 and end bit
+  std::uint8_t index = 0;              ///< as sent; 0x3F in R2 and R3
+  std::uint32_t content = 0;           ///< card status, OCR, QSR
+  std::array<std::uint8_t, 16> reg{};  ///< R2: CID or CSD, byte 0 = bits 127:120, byte 15 = CRC7 and end bit
 };
 
 enum class DataDir : std::uint8_t { none, read, write };
@@ -35,7 +35,7 @@ struct CommandEffect {
   std::optional<MmcResponse> response;  ///< none: the device stays silent
   DataDir data = DataDir::none;
   std::uint32_t block_bytes = 0;
-  sc_time busy_until;         ///< R1b: end of busy on DAT0; not after `now`: no busy
+  sc_time busy_until;            ///< R1b: end of busy on DAT0; not after `now`: no busy
   NodeId busy_node = kRootNode;  ///< what the busy end waits for
 };
 
@@ -75,8 +75,8 @@ class MmcCard {
   /// The block's bytes; called once per k in order, for a frame that ends at `frame_end`.
   virtual void read_block(std::uint32_t k, std::span<std::byte> out, sc_time frame_end) = 0;
   /// A block arrives; `token_end` is the end of the CRC status token. `after` is the frame's node.
-  virtual WriteEffect write_block(std::uint32_t k, std::span<const std::byte> in, bool crc_good, sc_time token_end,
-                                  CauseGraph& graph, NodeId after) = 0;
+  virtual WriteEffect write_block(std::uint32_t k, std::span<const std::byte> in, bool crc_good,
+                                  sc_time token_end, CauseGraph& graph, NodeId after) = 0;
   /// Is there a next block in the running transfer (false once a pre-counted transfer has all its blocks)?
   virtual bool transfer_running() const = 0;
 

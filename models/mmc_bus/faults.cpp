@@ -10,9 +10,9 @@
 namespace vp {
 namespace {
 
-constexpr std::array<const char*, 11> kKinds = {"command_crc", "no_response",    "response_crc",    "response_end_bit",
-                                                "response_index", "read_crc",    "read_end_bit",    "write_crc",
-                                                "write_no_status", "stuck_busy", "late_data"};
+constexpr std::array<const char*, 11> kKinds = {
+    "command_crc",  "no_response", "response_crc",    "response_end_bit", "response_index", "read_crc",
+    "read_end_bit", "write_crc",   "write_no_status", "stuck_busy",       "late_data"};
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> words;
@@ -34,7 +34,8 @@ BusFault::Kind kind_of(const std::string& word, const std::string& key) {
 void set_field(BusFault& f, const std::string& field, const std::string& key) {
   const auto eq = field.find('=');
   const std::string name = field.substr(0, eq);
-  const std::uint64_t value = parse_size(eq == std::string::npos ? "" : field.substr(eq + 1), key + ": " + name + ": ");
+  const std::uint64_t value =
+      parse_size(eq == std::string::npos ? "" : field.substr(eq + 1), key + ": " + name + ": ");
   if (name == "cmd")
     f.command = static_cast<int>(value);
   else if (name == "block")
@@ -46,7 +47,8 @@ void set_field(BusFault& f, const std::string& field, const std::string& key) {
   else if (name == "extra_us")
     f.extra = from_ps(value * 1'000'000);
   else
-    throw InputError(fmt::format("{}: unknown field '{}': use cmd, block, skip, count or extra_us", key, name));
+    throw InputError(
+        fmt::format("{}: unknown field '{}': use cmd, block, skip, count or extra_us", key, name));
 }
 
 }  // namespace

@@ -24,10 +24,10 @@ struct BusFault {
     late_data,         ///< a read block comes `extra` later
   };
   Kind kind;
-  int command = -1;        ///< index of the (data) command it strikes; -1: any
-  std::int64_t block = -1; ///< block number within the transfer; -1: any
-  std::uint32_t skip = 0;  ///< matching chances to let pass first
-  std::uint32_t count = 1; ///< times it strikes
+  int command = -1;         ///< index of the (data) command it strikes; -1: any
+  std::int64_t block = -1;  ///< block number within the transfer; -1: any
+  std::uint32_t skip = 0;   ///< matching chances to let pass first
+  std::uint32_t count = 1;  ///< times it strikes
   sc_time extra;
 };
 

@@ -13,9 +13,12 @@ namespace vp {
 using CommandFrame = std::array<std::uint8_t, 6>;
 
 inline CommandFrame encode_command(const MmcCommand& c) {
-  CommandFrame f{static_cast<std::uint8_t>(0x40 | (c.index & 0x3F)), static_cast<std::uint8_t>(c.argument >> 24),
-                 static_cast<std::uint8_t>(c.argument >> 16), static_cast<std::uint8_t>(c.argument >> 8),
-                 static_cast<std::uint8_t>(c.argument), 0};
+  CommandFrame f{static_cast<std::uint8_t>(0x40 | (c.index & 0x3F)),
+                 static_cast<std::uint8_t>(c.argument >> 24),
+                 static_cast<std::uint8_t>(c.argument >> 16),
+                 static_cast<std::uint8_t>(c.argument >> 8),
+                 static_cast<std::uint8_t>(c.argument),
+                 0};
   f[5] = static_cast<std::uint8_t>(crc7(std::span<const std::uint8_t>(f.data(), 5)) << 1 | 1);
   return f;
 }

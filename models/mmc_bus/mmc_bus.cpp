@@ -100,7 +100,8 @@ void MmcBus::end_of_command() {
     card_->corrupted_command();
   }
   if (c.effect.data != DataDir::none) data_command_ = c.command.index;
-  if (c.effect.response && faults_.strike(BusFault::Kind::no_response, c.command.index)) c.effect.response.reset();
+  if (c.effect.response && faults_.strike(BusFault::Kind::no_response, c.command.index))
+    c.effect.response.reset();
 
   const bool answered = c.effect.response.has_value();
   if (answered) {
@@ -130,7 +131,8 @@ void MmcBus::end_of_command() {
   }
   c.response_node = graph_->add(c.sent_node, Span::command, c.response_end);
   if (c.effect.busy_until > c.command_end) {
-    if (const BusFault* f = faults_.strike(BusFault::Kind::stuck_busy, c.command.index)) c.effect.busy_until += f->extra;
+    if (const BusFault* f = faults_.strike(BusFault::Kind::stuck_busy, c.command.index))
+      c.effect.busy_until += f->extra;
     hold_busy(c.response_end, c.effect.busy_until);
   }
   state_ = CmdState::waiting;

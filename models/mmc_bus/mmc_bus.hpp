@@ -23,16 +23,16 @@ namespace vp {
 
 /// Cycle parameters of the bus in card clocks, with the standard's symbols.
 struct MmcBusParams {
-  std::uint64_t n_rc = 8;                ///< response end to next command
-  std::uint64_t n_cc = 8;                ///< command without response to next command
-  std::uint64_t n_id = 5;                ///< CMD1 and CMD2: command end to response
-  std::uint64_t n_ac = 2;                ///< command end to read data, minimum
-  std::uint64_t n_wr = 2;                ///< response end or busy end to write data
-  std::uint64_t n_crc = 2;               ///< write data end to CRC status
-  std::uint64_t crc_token = 5;           ///< CRC status token: start, three bits, end
-  std::uint64_t n_st = 2;                ///< CMD12 end bit to the last valid data
-  std::uint64_t response_timeout = 64;   ///< command end to "no response"
-  std::string faults;                    ///< faults on the wire from the start, see faults.hpp; empty: none
+  std::uint64_t n_rc = 8;               ///< response end to next command
+  std::uint64_t n_cc = 8;               ///< command without response to next command
+  std::uint64_t n_id = 5;               ///< CMD1 and CMD2: command end to response
+  std::uint64_t n_ac = 2;               ///< command end to read data, minimum
+  std::uint64_t n_wr = 2;               ///< response end or busy end to write data
+  std::uint64_t n_crc = 2;              ///< write data end to CRC status
+  std::uint64_t crc_token = 5;          ///< CRC status token: start, three bits, end
+  std::uint64_t n_st = 2;               ///< CMD12 end bit to the last valid data
+  std::uint64_t response_timeout = 64;  ///< command end to "no response"
+  std::string faults;                   ///< faults on the wire from the start, see faults.hpp; empty: none
   void declare(ParamRegistry& r, const std::string& at);
 };
 
@@ -52,9 +52,9 @@ struct CommandOutcome {
   MmcResponse response;
   bool timeout = false, crc_error = false, end_bit_error = false, index_error = false;
   sc_time start, command_end, response_end;
-  CommandEffect effect;               ///< what the device does now
-  NodeId sent_node = kRootNode;       ///< the command's end bit
-  NodeId response_node = kRootNode;   ///< the response's end bit
+  CommandEffect effect;              ///< what the device does now
+  NodeId sent_node = kRootNode;      ///< the command's end bit
+  NodeId response_node = kRootNode;  ///< the response's end bit
 };
 
 class MmcBus : public sc_core::sc_module {
@@ -83,7 +83,8 @@ class MmcBus : public sc_core::sc_module {
 
   // --- CMD ---
   /// Sends a command on the first edge at or after `not_before` at which the line is free. One at a time.
-  void issue(const MmcCommand& command, RespType expected, sc_time not_before, CauseGraph& graph, NodeId after);
+  void issue(const MmcCommand& command, RespType expected, sc_time not_before, CauseGraph& graph,
+             NodeId after);
   bool command_line_busy() const { return state_ != CmdState::idle; }
   /// Forgets the command under way (host reset of the CMD line); the device may have seen it.
   void abandon_command();
@@ -99,8 +100,8 @@ class MmcBus : public sc_core::sc_module {
   /// Takes block k of the running read off the lines; the frame stood from `start` to `end`.
   FrameCheck receive(std::uint32_t k, std::span<std::byte> out, sc_time start, sc_time end);
   /// Puts block k of the running write on the lines; `after` is the frame's node. Returns the token and the busy.
-  WriteEffect send(std::uint32_t k, std::span<const std::byte> in, sc_time start, sc_time end, CauseGraph& graph,
-                   NodeId after);
+  WriteEffect send(std::uint32_t k, std::span<const std::byte> in, sc_time start, sc_time end,
+                   CauseGraph& graph, NodeId after);
   sc_time token_end(sc_time frame_end) const {
     return frame_end + clock_.cycles(params_.n_crc + params_.crc_token);
   }

@@ -80,7 +80,7 @@ class ReadPlan {
 
   Ftl* ftl_ = nullptr;
   std::uint64_t lba_ = 0, offset_ = 0;
-  Lpn next_ = 0, end_ = 0;  // units still to be booked
+  Lpn next_ = 0, end_ = 0;    // units still to be booked
   std::uint64_t window_ = 1;  // rows
   bool counted_ = true;
   bool read_ahead_ = false;
@@ -194,7 +194,8 @@ class Ftl {
   void book_group(ReadPlan& plan, CauseGraph& graph, Ps issue, NodeId node);
   bool from_read_ahead(ReadPlan& plan, Group& g, Ps issue, NodeId node);
   void fetch(ReadPlan* plan, Group& g, Ps issue, NodeId node, CauseGraph& graph);
-  NodeId row_cause(ReadPlan* plan, unsigned die, Ps sense, const NandArray::Read& r, NodeId node, CauseGraph& graph);
+  NodeId row_cause(ReadPlan* plan, unsigned die, Ps sense, const NandArray::Read& r, NodeId node,
+                   CauseGraph& graph);
   std::uint64_t extent(Lpn lpn, std::uint64_t most) const;
   void read_ahead(ReadPlan& plan, Ps issue);
   void note_sequence(ReadPlan& plan, std::uint64_t lba, std::uint32_t blocks);

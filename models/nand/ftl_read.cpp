@@ -109,7 +109,8 @@ void Ftl::note_sequence(ReadPlan& plan, std::uint64_t lba, std::uint32_t blocks)
     ahead_.clear();
     ahead_end_ = 0;
   }
-  plan.read_ahead_ = params_.readahead_bytes > 0 && plan.counted_ && sequential_run_ >= params_.readahead_after &&
+  plan.read_ahead_ = params_.readahead_bytes > 0 && plan.counted_ &&
+                     sequential_run_ >= params_.readahead_after &&
                      blocks * (kUnitBytes / kUnitBlocks) >= params_.readahead_min_bytes &&
                      (params_.readahead_queued || !plan.queued_);
   sequential_lba_ = lba + blocks;

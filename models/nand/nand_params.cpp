@@ -43,7 +43,8 @@ void NandParams::declare(ParamRegistry& r, const std::string& at) {
   r.add(p + "readahead_bytes", readahead_bytes, "bytes", 0, 1ULL << 26, "read-ahead window; 0: off");
   r.add(p + "readahead_after", readahead_after, "commands", 1, 1000,
         "sequential commands in a row that start read-ahead");
-  r.add(p + "readahead_min_bytes", readahead_min_bytes, "B", 0, 16 << 20, "a shorter command starts no read-ahead");
+  r.add(p + "readahead_min_bytes", readahead_min_bytes, "B", 0, 16 << 20,
+        "a shorter command starts no read-ahead");
   r.add(p + "readahead_queued", readahead_queued, "a queued task starts read-ahead as any command does");
   r.add(p + "gc_free_blocks", gc_free_blocks, "blocks", 1, 100,
         "free blocks per die that start garbage collection");

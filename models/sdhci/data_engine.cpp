@@ -6,8 +6,8 @@ namespace vp {
 
 using sc_core::sc_time_stamp;
 
-DataEngine::DataEngine(sc_core::sc_module_name name, Context& ctx, ClockDomain& core_clock, ClockDomain& axi_clock,
-                       MmcBus& bus, const SdhciParams& params, Client& client)
+DataEngine::DataEngine(sc_core::sc_module_name name, Context& ctx, ClockDomain& core_clock,
+                       ClockDomain& axi_clock, MmcBus& bus, const SdhciParams& params, Client& client)
     : sc_module(name),
       ctx_(ctx),
       core_(core_clock),
@@ -66,8 +66,9 @@ void DataEngine::prepare(const Job& job) {
   }
   if (job_.mover == Mover::adma) {
     walker_.set_style(lt ? TimingStyle::lt : TimingStyle::at);
-    walker_.start(job_.address, job_.format, static_cast<unsigned>(params_.prefetch_depth),
-                  [this] { segment_arrived(); }, job_.buffered, job_.keep_copies);
+    walker_.start(
+        job_.address, job_.format, static_cast<unsigned>(params_.prefetch_depth),
+        [this] { segment_arrived(); }, job_.buffered, job_.keep_copies);
     ctx_.trace.change_state(t_state_, sc_time_stamp(), "ST_FDS");
   } else if (job_.mover == Mover::sdma) {
     sdma_resume(job_.address);
@@ -181,8 +182,10 @@ void DataEngine::count_block(sc_time at) {
 }
 
 void DataEngine::abort() {
-  active_ = frame_on_wire_ = card_may_send_ = waiting_for_room_ = gap_stopped_ = stuck_ = card_stopped_ = false;
-  waiting_for_segment_ = waiting_for_data_ = finishing_ = sdma_waiting_ = pio_open_ = table_done_ = gap_open_ = false;
+  active_ = frame_on_wire_ = card_may_send_ = waiting_for_room_ = gap_stopped_ = stuck_ = card_stopped_ =
+      false;
+  waiting_for_segment_ = waiting_for_data_ = finishing_ = sdma_waiting_ = pio_open_ = table_done_ =
+      gap_open_ = false;
   wire_event_.cancel();
   finish_event_.cancel();
   timeout_event_.cancel();
@@ -292,8 +295,8 @@ void DataEngine::fail_adma(AdmaState state, bool mismatch, std::uint64_t descrip
 // --- PIO: the CPU is the mover ---
 
 bool DataEngine::pio_can_write() const {
-  return active_ && pio_open_ && job_.mover == Mover::pio && job_.direction == DataDir::write && fifo_used_ < capacity() &&
-         (job_.blocks == 0 || fetch_block_ < job_.blocks);
+  return active_ && pio_open_ && job_.mover == Mover::pio && job_.direction == DataDir::write &&
+         fifo_used_ < capacity() && (job_.blocks == 0 || fetch_block_ < job_.blocks);
 }
 
 void DataEngine::open_buffer() {

@@ -33,16 +33,16 @@ class DataEngine : public sc_core::sc_module, private AxiMasterPort::Client {
     DataDir direction = DataDir::none;
     Mover mover = Mover::pio;
     std::uint32_t block_bytes = 512;
-    std::uint64_t blocks = 1;       ///< 0: until the card is stopped
-    std::uint64_t address = 0;      ///< descriptor table (adma) or data (sdma)
+    std::uint64_t blocks = 1;   ///< 0: until the card is stopped
+    std::uint64_t address = 0;  ///< descriptor table (adma) or data (sdma)
     AdmaFormat format;
     std::uint32_t sdma_boundary = 512 * 1024;  ///< bytes
-    bool check_length = true;       ///< block count is finite: the descriptors must add up
-    bool tuning = false;            ///< CMD21: errors are results, not errors
-    int tag = -1;                   ///< queued task the job belongs to, for findings; -1: none
-    std::uint32_t alignment = 1;    ///< of a segment's address; else ADMA error, bytes
-    bool keep_copies = false;       ///< keep the descriptors for walker().runs()
-    BufferedDescriptors buffered;  ///< descriptors that are here already
+    bool check_length = true;                  ///< block count is finite: the descriptors must add up
+    bool tuning = false;                       ///< CMD21: errors are results, not errors
+    int tag = -1;                              ///< queued task the job belongs to, for findings; -1: none
+    std::uint32_t alignment = 1;               ///< of a segment's address; else ADMA error, bytes
+    bool keep_copies = false;                  ///< keep the descriptors for walker().runs()
+    BufferedDescriptors buffered;              ///< descriptors that are here already
     CauseGraph* graph = nullptr;
   };
 
@@ -87,7 +87,9 @@ class DataEngine : public sc_core::sc_module, private AxiMasterPort::Client {
   void set_data_timeout(sc_time timeout) { timeout_ = timeout; }
 
   // --- PIO ---
-  bool pio_can_read() const { return active_ && job_.mover == Mover::pio && job_.direction == DataDir::read && !slots_.empty(); }
+  bool pio_can_read() const {
+    return active_ && job_.mover == Mover::pio && job_.direction == DataDir::read && !slots_.empty();
+  }
   bool pio_can_write() const;
   std::uint32_t pio_read(unsigned bytes);
   void pio_write(unsigned bytes, std::uint32_t value);
@@ -117,7 +119,8 @@ class DataEngine : public sc_core::sc_module, private AxiMasterPort::Client {
   std::uint64_t descriptor_address() const { return walker_.descriptor_address(); }
 
   struct Counters {
-    std::uint64_t blocks_read = 0, blocks_written = 0, descriptors = 0, clock_stops = 0, boundary_crossings = 0;
+    std::uint64_t blocks_read = 0, blocks_written = 0, descriptors = 0, clock_stops = 0,
+                  boundary_crossings = 0;
     sc_time clock_stopped, descriptor_wait, wire_wait_for_data;
   };
   Counters counters() const;
@@ -159,7 +162,9 @@ class DataEngine : public sc_core::sc_module, private AxiMasterPort::Client {
   bool stopped_by_gap(std::uint64_t block);
   void gap_reached();
   void arm_timeout(sc_time from);
-  sc_time available_at(sc_time frame_end) const { return core_.align(frame_end) + core_.cycles(params_.crc_check); }
+  sc_time available_at(sc_time frame_end) const {
+    return core_.align(frame_end) + core_.cycles(params_.crc_check);
+  }
 
   // memory side (dma_side.cpp)
   void axi_left(AxiMasterPort::Transfer& transfer) override;
@@ -210,16 +215,16 @@ class DataEngine : public sc_core::sc_module, private AxiMasterPort::Client {
   Job job_;
   Span blocked_on_ = Span::wire;
   CauseGraph no_graph_;
-  bool active_ = false, frame_on_wire_ = false, card_may_send_ = false, waiting_for_room_ = false, stop_at_gap_ = false,
-       gap_stopped_ = false, stuck_ = false, card_stopped_ = false, waiting_for_segment_ = false,
-       waiting_for_data_ = false, finishing_ = false, reservation_ = false, pio_open_ = false, table_done_ = false,
-       gap_open_ = false;
+  bool active_ = false, frame_on_wire_ = false, card_may_send_ = false, waiting_for_room_ = false,
+       stop_at_gap_ = false, gap_stopped_ = false, stuck_ = false, card_stopped_ = false,
+       waiting_for_segment_ = false, waiting_for_data_ = false, finishing_ = false, reservation_ = false,
+       pio_open_ = false, table_done_ = false, gap_open_ = false;
   std::uint64_t next_block_ = 0;   // next on the wire
   std::uint64_t fetch_block_ = 0;  // write: next to fetch
   std::uint64_t fifo_used_ = 0;
   std::uint64_t pieces_open_ = 0;
-  std::deque<Slot*> slots_;        // in order: filled by the wire (read) or by the DMA (write)
-  std::size_t memory_slot_ = 0;    // read: first slot of slots_ with bytes not yet issued
+  std::deque<Slot*> slots_;      // in order: filled by the wire (read) or by the DMA (write)
+  std::size_t memory_slot_ = 0;  // read: first slot of slots_ with bytes not yet issued
   std::deque<Slot> slot_store_;
   std::vector<Slot*> slot_free_;
   std::deque<Piece> piece_store_;
@@ -228,7 +233,8 @@ class DataEngine : public sc_core::sc_module, private AxiMasterPort::Client {
   bool sdma_waiting_ = false;
   std::uint32_t pio_offset_ = 0;
 
-  sc_time frame_start_, frame_end_, wire_base_, room_at_, stopped_since_, segment_wait_from_, segment_wait_until_;
+  sc_time frame_start_, frame_end_, wire_base_, room_at_, stopped_since_, segment_wait_from_,
+      segment_wait_until_;
   NodeId wire_node_ = kRootNode, last_node_ = kRootNode;
   bool wire_node_extendable_ = false;
   sc_time timeout_;
@@ -237,7 +243,7 @@ class DataEngine : public sc_core::sc_module, private AxiMasterPort::Client {
   std::vector<sc_time> lt_have_;
   std::uint64_t lt_fetched_ = 0;
   sc_time lt_last_done_, lt_last_issue_;
-  std::uint32_t lt_error_ = 0;  // found ahead of time: raised at lt_error_at_
+  std::uint32_t lt_error_ = 0;   // found ahead of time: raised at lt_error_at_
   sc_time lt_error_at_, lt_at_;  // lt_at_: the instant the reservation has reached
   struct {
     AdmaState state = AdmaState::stop;

@@ -27,7 +27,8 @@ struct DataEngine::LtRun {
   /// The descriptor after the one whose data hold `at`.
   std::uint64_t next_descriptor_of(std::uint64_t at) const {
     unsigned i = 0;
-    for (std::uint64_t end = address + pieces[0].bytes; i + 1 < count && at >= end; end += pieces[i].bytes) ++i;
+    for (std::uint64_t end = address + pieces[0].bytes; i + 1 < count && at >= end; end += pieces[i].bytes)
+      ++i;
     return next_descriptor[i];
   }
 
@@ -74,7 +75,8 @@ void DataEngine::run_lt() {
     return;
   }
   NodeId last = wire_node_;
-  if (segment_wait_until_ > graph().end(last)) last = graph().add(last, Span::descriptor_fetch, segment_wait_until_);
+  if (segment_wait_until_ > graph().end(last))
+    last = graph().add(last, Span::descriptor_fetch, segment_wait_until_);
   complete_at(lt_last_done_, graph().add(last, Span::axi_write, lt_last_done_));
 }
 
@@ -114,7 +116,8 @@ bool DataEngine::place_block_lt(LtRun& run, std::uint64_t block, std::byte* data
     const sc_time from = std::max(ready, s->at);
     const std::uint32_t n = piece_limit(*s, job_.block_bytes - offset);
     if (n == 0) return false;
-    const bool joins = run.count > 0 && s->address == run.address + run.bytes && data + offset == run.data + run.bytes;
+    const bool joins =
+        run.count > 0 && s->address == run.address + run.bytes && data + offset == run.data + run.bytes;
     if (run.count > 0 && (!joins || run.full() || run.bytes + n > kRunBytes) && !flush_lt(run)) return false;
     run.next_descriptor[run.count] = s->descriptor + job_.format.bytes;
     run.add(s->address, data + offset, n, block, from);
@@ -122,7 +125,8 @@ bool DataEngine::place_block_lt(LtRun& run, std::uint64_t block, std::byte* data
     const bool interrupt = s->interrupt;
     if (!use_segment(*s, n)) continue;
     const bool last_byte = block + 1 == job_.blocks && offset == job_.block_bytes;
-    if (walker_.depth() == 0 && !flush_lt(run)) return false;  // the next fetch waits for the last burst's issue
+    if (walker_.depth() == 0 && !flush_lt(run))
+      return false;  // the next fetch waits for the last burst's issue
     walker_.advance(walker_.depth() == 0 ? lt_last_issue_ : from);
     if (interrupt && !last_byte) client_.data_interrupt(sdhci::kIntDma);
   }
@@ -161,8 +165,8 @@ void DataEngine::read_lt(std::uint64_t blocks) {
     wire_node_ = read_cause(wire_base_, ready, frame_end_);
     wire_node_extendable_ = true;
     std::byte* data = lt_buffer_.data() + (k % per_run) * job_.block_bytes;
-    const MmcBus::FrameCheck check = bus_.receive(static_cast<std::uint32_t>(k), {data, job_.block_bytes},
-                                                  frame_start_, frame_end_);
+    const MmcBus::FrameCheck check =
+        bus_.receive(static_cast<std::uint32_t>(k), {data, job_.block_bytes}, frame_start_, frame_end_);
     ++counters_.blocks_read;
     ++next_block_;
     count_block(available_at(frame_end_));
@@ -205,9 +209,9 @@ void DataEngine::write_lt(std::uint64_t blocks) {
     const sc_time end = frame_start_ + frame;
     const sc_time token = bus_.token_end(end);
     wire_node_ = write_cause(wire_base_, have, token);
-    const WriteEffect effect =
-        bus_.send(static_cast<std::uint32_t>(k), {lt_buffer_.data() + (k % cap) * job_.block_bytes, job_.block_bytes},
-                  frame_start_, end, graph(), wire_node_);
+    const WriteEffect effect = bus_.send(static_cast<std::uint32_t>(k),
+                                         {lt_buffer_.data() + (k % cap) * job_.block_bytes, job_.block_bytes},
+                                         frame_start_, end, graph(), wire_node_);
     slot_times_[k % cap] = token;
     ++counters_.blocks_written;
     ++next_block_;

@@ -31,7 +31,8 @@ DescriptorWalker::DescriptorWalker(Context& ctx, AxiMasterPort& port, const std:
 }
 
 void DescriptorWalker::start(std::uint64_t table, AdmaFormat format, unsigned depth,
-                             std::function<void()> arrived, const BufferedDescriptors& buffered, bool keep_copies) {
+                             std::function<void()> arrived, const BufferedDescriptors& buffered,
+                             bool keep_copies) {
   stop();
   buffered_ = buffered;
   keep_copies_ = keep_copies;
@@ -60,8 +61,8 @@ void DescriptorWalker::stop() {
 
 bool DescriptorWalker::may_fetch() const {
   if (!running_ || fetching_ || ended_) return false;
-  if (ready_.empty()) return true;                       // nothing to use
-  return ready_.size() - 1 < depth_;                     // the front is in use or about to be
+  if (ready_.empty()) return true;    // nothing to use
+  return ready_.size() - 1 < depth_;  // the front is in use or about to be
 }
 
 /// The next descriptor from the bytes that were here before the walk began. False: it is not among them.

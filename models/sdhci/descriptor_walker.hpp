@@ -48,14 +48,14 @@ class DescriptorWalker {
   struct Segment {
     enum class Kind : std::uint8_t { data, invalid, bus_error, end } kind = Kind::data;
     std::uint64_t address = 0;
-    std::uint32_t bytes = 0;            ///< left to move
+    std::uint32_t bytes = 0;  ///< left to move
     bool interrupt = false;
-    bool last = false;                  ///< END was set in this descriptor
-    std::uint64_t descriptor = 0;       ///< its own address
-    std::uint32_t index = 0;            ///< in order of fetch, from 0
-    sc_time at;                         ///< when it was here
-    std::uint64_t window_end = 0;       ///< first byte beyond the 128 MiB window when it crosses one, else 0
-    bool checked = false;               ///< the window rule has been looked at
+    bool last = false;             ///< END was set in this descriptor
+    std::uint64_t descriptor = 0;  ///< its own address
+    std::uint32_t index = 0;       ///< in order of fetch, from 0
+    sc_time at;                    ///< when it was here
+    std::uint64_t window_end = 0;  ///< first byte beyond the 128 MiB window when it crosses one, else 0
+    bool checked = false;          ///< the window rule has been looked at
   };
   static constexpr std::uint32_t kTransferId = 1;  ///< AXI id of descriptor reads
   /// A stretch of the table as it was fetched.

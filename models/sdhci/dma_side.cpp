@@ -27,7 +27,8 @@ void DataEngine::segment_arrived() {
   if (waiting_for_segment_) {
     waiting_for_segment_ = false;
     segment_wait_until_ = sc_time_stamp();
-    if (segment_wait_until_ > segment_wait_from_) counters_.descriptor_wait += segment_wait_until_ - segment_wait_from_;
+    if (segment_wait_until_ > segment_wait_from_)
+      counters_.descriptor_wait += segment_wait_until_ - segment_wait_from_;
   }
   pump_memory();
   check_complete();
@@ -71,10 +72,13 @@ bool DataEngine::check_segment(Segment& s) {
 
 void DataEngine::report_crossing(Segment& s) {
   ++counters_.boundary_crossings;
-  ctx_.finding("dma.crosses_128m", name(), {s.descriptor, s.address, s.window_end},
-               fmt::format("{}descriptor {} at 0x{:x}: data 0x{:x} to 0x{:x} cross the 128 MiB boundary at byte 0x{:x}; "
-                           "split it there",
-                           job_.tag < 0 ? std::string() : fmt::format("tag {}, ", job_.tag), s.index, s.descriptor, s.address, s.address + s.bytes - 1, s.window_end));
+  ctx_.finding(
+      "dma.crosses_128m", name(), {s.descriptor, s.address, s.window_end},
+      fmt::format(
+          "{}descriptor {} at 0x{:x}: data 0x{:x} to 0x{:x} cross the 128 MiB boundary at byte 0x{:x}; "
+          "split it there",
+          job_.tag < 0 ? std::string() : fmt::format("tag {}, ", job_.tag), s.index, s.descriptor, s.address,
+          s.address + s.bytes - 1, s.window_end));
 }
 
 /// Without a block count the table's end is the transfer's (SDHCI 4.20 2.2.5); it must be a block's end for a write.
@@ -98,7 +102,8 @@ void DataEngine::end_with_table(const Segment& end) {
 std::uint32_t DataEngine::piece_limit(Segment& s, std::uint32_t wanted) {
   std::uint32_t n = std::min(wanted, s.bytes);
   if (s.window_end == 0 || params_.boundary_128m == "ok") return n;
-  if (s.address < s.window_end) return static_cast<std::uint32_t>(std::min<std::uint64_t>(n, s.window_end - s.address));
+  if (s.address < s.window_end)
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(n, s.window_end - s.address));
   if (params_.boundary_128m == "wrap") {  // the address counter has 27 bits
     s.address -= sdhci::kDmaWindowBytes;
     s.window_end = 0;
@@ -296,13 +301,15 @@ void DataEngine::check_complete() {
   if (!by_table && (next_block_ < job_.blocks || frame_on_wire_)) return;
   if (by_table && pieces_open_ > 0) return;
   if (job_.direction == DataDir::read && !by_table && (pieces_open_ > 0 || fifo_used_ > 0)) return;
-  if (job_.direction == DataDir::write && job_.blocks > 0 && bus_.busy(sc_time_stamp()) && !card_stopped_) return;
+  if (job_.direction == DataDir::write && job_.blocks > 0 && bus_.busy(sc_time_stamp()) && !card_stopped_)
+    return;
   bool waiting = false;
   if (!table_has_ended(waiting)) return;
   const sc_time now = sc_time_stamp();
   NodeId last = wire_node_;
   if (job_.direction == DataDir::read && job_.mover != Mover::pio) {
-    if (segment_wait_until_ > graph().end(last)) last = graph().add(last, Span::descriptor_fetch, segment_wait_until_);
+    if (segment_wait_until_ > graph().end(last))
+      last = graph().add(last, Span::descriptor_fetch, segment_wait_until_);
     last = graph().add(last, Span::axi_write, now);
   } else if (segment_wait_until_ > graph().end(last)) {
     last = graph().add(last, Span::descriptor_fetch, now);

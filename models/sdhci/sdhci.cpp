@@ -19,8 +19,10 @@ void SdhciParams::declare(ParamRegistry& r, const std::string& at) {
   r.add(at + ".version", version, "", 0, 0xFFFF, "host controller version (0xFE)");
   r.add(at + ".vendor1_pointer", vendor1_pointer, "", 0x100, 0xF00, "offset of vendor area 1 (0xE8)");
   r.add(at + ".vendor2_pointer", vendor2_pointer, "", 0x100, 0xF00, "offset of vendor area 2 (0xEA)");
-  r.add(at + ".mbiu_reset", mbiu_reset, "", 0, u32, "MBIU_CTRL at reset: b0 undefined INCR, b1 INCR4, b2 INCR8, b3 INCR16");
-  r.add(at + ".emmc_ctrl_reset", emmc_ctrl_reset, "", 0, 0xFFFF, "EMMC_CTRL at reset; bit 0: the card is an eMMC");
+  r.add(at + ".mbiu_reset", mbiu_reset, "", 0, u32,
+        "MBIU_CTRL at reset: b0 undefined INCR, b1 INCR4, b2 INCR8, b3 INCR16");
+  r.add(at + ".emmc_ctrl_reset", emmc_ctrl_reset, "", 0, 0xFFFF,
+        "EMMC_CTRL at reset; bit 0: the card is an eMMC");
   r.add(at + ".base_clock_hz", base_clock_hz, "Hz", 1e6, 1e9, "clock in front of the card clock divider");
   r.add(at + ".core_clock_hz", core_clock_hz, "Hz", 1e6, 2e9, "host core clock");
   r.add(at + ".cmd_issue", cmd_issue, "core cycles", 0, 1000, "register write to command start");
@@ -32,10 +34,12 @@ void SdhciParams::declare(ParamRegistry& r, const std::string& at) {
   r.add(at + ".reset_cycles", reset_cycles, "core cycles", 1, 1000000, "software reset");
   r.add(at + ".fifo_bytes", fifo_bytes, "B", 512, 65536, "FIFO between wire and DMA, whole 512-byte blocks");
   r.add(at + ".prefetch_depth", prefetch_depth, "descriptors", 0, 16, "descriptors fetched ahead");
-  r.add(at + ".posted_drain", posted_drain, "a block is drained when its last W beat has left (else at its last B)");
+  r.add(at + ".posted_drain", posted_drain,
+        "a block is drained when its last W beat has left (else at its last B)");
   r.add(at + ".boundary_128m", boundary_128m, {"ok", "wrap", "adma_error", "stall"},
         "what the DMA does with a descriptor across a 128 MiB multiple");
-  r.add(at + ".dll_min_hz", dll_min_hz, "Hz", 0, 200e6, "erratum: HS200 and HS400 sample wrong below this clock; 0: never");
+  r.add(at + ".dll_min_hz", dll_min_hz, "Hz", 0, 200e6,
+        "erratum: HS200 and HS400 sample wrong below this clock; 0: never");
   r.add(at + ".tuning_taps", tuning_taps, "taps", 1, 128, "phases walked by tuning, one per CMD21");
   r.add(at + ".tuning_window_first", tuning_window_first, "tap", 0, 127, "first phase that samples right");
   r.add(at + ".tuning_window_last", tuning_window_last, "tap", 0, 127, "last phase that samples right");
@@ -73,9 +77,9 @@ Sdhci::Sdhci(sc_core::sc_module_name name, Context& ctx, ClockDomain& axi_clock,
 // --- interrupts ---
 
 void Sdhci::raise(std::uint32_t bits) {
-  const std::uint32_t enabled = static_cast<std::uint32_t>(bank_.get(reg_offset(kRegs, "NORMAL_INT_STATUS_ENABLE"))) |
-                                static_cast<std::uint32_t>(bank_.get(reg_offset(kRegs, "ERROR_INT_STATUS_ENABLE")))
-                                    << 16;
+  const std::uint32_t enabled =
+      static_cast<std::uint32_t>(bank_.get(reg_offset(kRegs, "NORMAL_INT_STATUS_ENABLE"))) |
+      static_cast<std::uint32_t>(bank_.get(reg_offset(kRegs, "ERROR_INT_STATUS_ENABLE"))) << 16;
   bits &= enabled;
   if (bits >> 16) ++counters_.errors;
   bank_.set_bits(reg_offset(kRegs, "NORMAL_INT_STATUS"), bits & 0xFFFF);
@@ -151,8 +155,8 @@ void Sdhci::block_moved() {
     if (bank_.get(count16) != 0) bank_.set(count16, bank_.get(count16) - 1);
     return queue_->block_counted(data_.block_counted_at());
   }
-  constexpr std::uint32_t counted =
-      field_mask(kRegs, "TRANSFER_MODE", "BLOCK_COUNT_ENABLE") | field_mask(kRegs, "TRANSFER_MODE", "MULTI_BLOCK");
+  constexpr std::uint32_t counted = field_mask(kRegs, "TRANSFER_MODE", "BLOCK_COUNT_ENABLE") |
+                                    field_mask(kRegs, "TRANSFER_MODE", "MULTI_BLOCK");
   if ((data_mode_ & counted) != counted) return;
   if (bank_.get(count16) != 0)
     bank_.set(count16, bank_.get(count16) - 1);
@@ -161,13 +165,15 @@ void Sdhci::block_moved() {
 }
 
 bool Sdhci::tuned() const {
-  return bank_.get(reg_offset(kRegs, "HOST_CONTROL2")) & field_mask(kRegs, "HOST_CONTROL2", "SAMPLE_CLOCK_SELECT");
+  return bank_.get(reg_offset(kRegs, "HOST_CONTROL2")) &
+         field_mask(kRegs, "HOST_CONTROL2", "SAMPLE_CLOCK_SELECT");
 }
 
 /// Reads sample right when the clock is slow, the phase was tuned, or the device strobes.
 bool Sdhci::sampling_good() {
   if (tuning_) return tap_ >= params_.tuning_window_first && tap_ <= params_.tuning_window_last;
-  const std::uint32_t uhs = bank_.get(reg_offset(kRegs, "HOST_CONTROL2")) & field_mask(kRegs, "HOST_CONTROL2", "UHS_MODE");
+  const std::uint32_t uhs =
+      bank_.get(reg_offset(kRegs, "HOST_CONTROL2")) & field_mask(kRegs, "HOST_CONTROL2", "UHS_MODE");
   if (uhs != kUhsHs200 && uhs != kUhsHs400) return true;
   if (bus_.clock().frequency_hz() < params_.dll_min_hz) return false;
   const std::uint64_t emmc = vendor_.get(reg_offset(dwcmshc::kRegs, "EMMC_CTRL"));
@@ -190,10 +196,13 @@ void Sdhci::tuning_block(bool good) {
     tuning_ = false;
     const std::uint64_t at_ctrl = vendor_.get(reg_offset(dwcmshc::kRegs, "AT_CTRL"));
     const bool threshold = at_ctrl & field_mask(dwcmshc::kRegs, "AT_CTRL", "SWIN_TH_EN");
-    const std::uint64_t needed = threshold ? (at_ctrl >> field_lsb(dwcmshc::kRegs, "AT_CTRL", "SWIN_TH_VAL")) + 1 : 1;
-    bank_.clear_bits(reg_offset(kRegs, "HOST_CONTROL2"), field_mask(kRegs, "HOST_CONTROL2", "EXECUTE_TUNING"));
+    const std::uint64_t needed =
+        threshold ? (at_ctrl >> field_lsb(dwcmshc::kRegs, "AT_CTRL", "SWIN_TH_VAL")) + 1 : 1;
+    bank_.clear_bits(reg_offset(kRegs, "HOST_CONTROL2"),
+                     field_mask(kRegs, "HOST_CONTROL2", "EXECUTE_TUNING"));
     if (best_length_ >= needed) {
-      bank_.set_bits(reg_offset(kRegs, "HOST_CONTROL2"), field_mask(kRegs, "HOST_CONTROL2", "SAMPLE_CLOCK_SELECT"));
+      bank_.set_bits(reg_offset(kRegs, "HOST_CONTROL2"),
+                     field_mask(kRegs, "HOST_CONTROL2", "SAMPLE_CLOCK_SELECT"));
       const std::uint64_t left = best_first_, right = best_first_ + best_length_ - 1;
       vendor_.set(reg_offset(dwcmshc::kRegs, "AT_STAT"), left << 16 | right << 8 | (left + right) / 2);
     }

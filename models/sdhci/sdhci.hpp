@@ -8,11 +8,12 @@
 // Sources: SDHCI 4.20; choices where the IP's databook is not public are parameters (params.hpp).
 #pragma once
 
+#include <tlm_utils/simple_target_socket.h>
+
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <systemc>
-#include <tlm_utils/simple_target_socket.h>
 
 #include "models/core/context.hpp"
 #include "models/core/irq.hpp"
@@ -51,12 +52,16 @@ class Sdhci : public sc_core::sc_module, private MmcBus::Host, private DataEngin
   AdmaFormat queue_format() const;
   bool adma2_selected() const;
   std::uint32_t block_bytes() const;
-  std::uint32_t emmc_control() const { return static_cast<std::uint32_t>(vendor_.get(reg_offset(dwcmshc::kRegs, "EMMC_CTRL"))); }
+  std::uint32_t emmc_control() const {
+    return static_cast<std::uint32_t>(vendor_.get(reg_offset(dwcmshc::kRegs, "EMMC_CTRL")));
+  }
   sc_time data_timeout() const;
   /// No command of the host's own is on the line or about to be.
   bool command_line_free() const { return stage_ == Stage::idle && !bus_.command_line_busy(); }
   bool data_line_free() const { return !dat_line_owned_ && !data_.active(); }
-  bool command_complete_latched() const { return bank_.get(reg_offset(sdhci::kRegs, "NORMAL_INT_STATUS")) & sdhci::kIntCommandComplete; }
+  bool command_complete_latched() const {
+    return bank_.get(reg_offset(sdhci::kRegs, "NORMAL_INT_STATUS")) & sdhci::kIntCommandComplete;
+  }
   bool buffer_read_enabled() const { return data_.pio_can_read(); }
   /// Level of the engine's interrupt: NORMAL_INT_STATUS.CQE follows it and cannot be cleared while it is high.
   void queue_interrupt(bool level);
@@ -142,7 +147,7 @@ class Sdhci : public sc_core::sc_module, private MmcBus::Host, private DataEngin
   bool queue_level_ = false;
   Counters counters_;
 
-  sc_time access_time_;           // when the register access under way takes effect
+  sc_time access_time_;  // when the register access under way takes effect
   sc_time clock_stable_at_, reset_done_at_;
   std::uint64_t reset_pending_ = 0;
   Stage stage_ = Stage::idle;
@@ -151,21 +156,22 @@ class Sdhci : public sc_core::sc_module, private MmcBus::Host, private DataEngin
   std::optional<std::uint16_t> deferred_;           // written while Auto CMD12 has the line
   bool auto_cmd12_due_ = false;                     // waits for another command to leave the line
   NodeId auto_cmd12_node_ = kRootNode;
-  bool dat_line_owned_ = false;                     // a data or busy command holds DAT inhibit
+  bool dat_line_owned_ = false;  // a data or busy command holds DAT inhibit
   CommandOutcome outcome_;
   CauseGraph no_graph_;
   unsigned command_tag_ = SpanRecorder::kLegacyTag, dat_tag_ = SpanRecorder::kLegacyTag,
-           pair_tag_ = SpanRecorder::kLegacyTag;  // of the command under way, of the DAT line's owner, of CMD44
-  NodeId first_node_ = kRootNode;                 // what the command under way starts after
-  std::array<NodeId, 32> queued_node_{};          // per task queued by software: its last known cause
-  std::uint32_t queued_unseen_ = 0;               // of these: QSR has not shown them ready
+           pair_tag_ =
+               SpanRecorder::kLegacyTag;  // of the command under way, of the DAT line's owner, of CMD44
+  NodeId first_node_ = kRootNode;         // what the command under way starts after
+  std::array<NodeId, 32> queued_node_{};  // per task queued by software: its last known cause
+  std::uint32_t queued_unseen_ = 0;       // of these: QSR has not shown them ready
   sc_time tc_time_;
   NodeId tc_node_ = kRootNode;
   Span tc_span_ = Span::busy;
-  bool transfer_ended_ = false;   // data and busy are over, Transfer Complete is latched next
+  bool transfer_ended_ = false;  // data and busy are over, Transfer Complete is latched next
   bool busy_timeout_ = false;
-  bool tc_pending_ = false;       // Transfer Complete or the busy timeout stands at tc_time_
-  bool not_issued_ = false;       // a command was dropped because Auto CMD12 failed
+  bool tc_pending_ = false;  // Transfer Complete or the busy timeout stands at tc_time_
+  bool not_issued_ = false;  // a command was dropped because Auto CMD12 failed
 
   bool tuning_ = false;
   std::uint64_t tap_ = 0, window_first_ = 0, window_length_ = 0, best_first_ = 0, best_length_ = 0;

@@ -21,16 +21,20 @@ unsigned index_of(std::uint16_t command) { return command >> field_lsb(kRegs, "C
 
 RespType expected_of(std::uint16_t command) {
   switch (command & 3) {
-    case 1: return RespType::r2;
-    case 2: return RespType::r1;
-    case 3: return RespType::r1b;
-    default: return RespType::none;
+    case 1:
+      return RespType::r2;
+    case 2:
+      return RespType::r1;
+    case 3:
+      return RespType::r1b;
+    default:
+      return RespType::none;
   }
 }
 
 /// R1 bits the host's response checker examines: OUT_OF_RANGE, ADDRESS, BLOCK_LEN, WP, LOCKED, COM_CRC, ECC, CC, ERROR.
-constexpr std::uint32_t kCheckedR1 = 1u << 31 | 1u << 30 | 1u << 29 | 1u << 26 | 1u << 25 | 1u << 23 | 1u << 21 |
-                                     1u << 20 | 1u << 19;
+constexpr std::uint32_t kCheckedR1 =
+    1u << 31 | 1u << 30 | 1u << 29 | 1u << 26 | 1u << 25 | 1u << 23 | 1u << 21 | 1u << 20 | 1u << 19;
 
 }  // namespace
 
@@ -63,8 +67,10 @@ void Sdhci::command_written(std::uint16_t command) {
     transfer_ended_ = false;
   }
   if (!bus_.clock_running()) {
-    ctx_.finding("sdhci.command_without_clock", name(), {}, fmt::format("CMD{} written with the card clock off: it "
-                                                                        "never leaves", index_of(command)),
+    ctx_.finding("sdhci.command_without_clock", name(), {},
+                 fmt::format("CMD{} written with the card clock off: it "
+                             "never leaves",
+                             index_of(command)),
                  access_time_);
     return;
   }
@@ -74,26 +80,31 @@ void Sdhci::command_written(std::uint16_t command) {
 /// A command of the host's own beside a queue engine. False: the engine has the lines, the command is lost.
 bool Sdhci::queue_allows(std::uint16_t command, bool uses_dat) {
   if ((command & kDataPresent) && (bank_.get(reg_offset(kRegs, "NORMAL_INT_STATUS")) & kIntTransferComplete))
-    ctx_.finding("sdhci.stale_transfer_complete", name(), {},
-                 fmt::format("CMD{} with data starts while Transfer Complete of an earlier transfer is still set: it "
-                             "will be taken for this one's; clear it first", index_of(command)),
-                 access_time_);
+    ctx_.finding(
+        "sdhci.stale_transfer_complete", name(), {},
+        fmt::format("CMD{} with data starts while Transfer Complete of an earlier transfer is still set: it "
+                    "will be taken for this one's; clear it first",
+                    index_of(command)),
+        access_time_);
   if (!queue_->enabled() || queue_->halted()) return true;
-  ctx_.finding("cqe.legacy_command", name(), {},
-               fmt::format("CMD{} written while command queueing is enabled and not halted; set CQCTL.HALT first",
-                           index_of(command)),
-               access_time_);
+  ctx_.finding(
+      "cqe.legacy_command", name(), {},
+      fmt::format("CMD{} written while command queueing is enabled and not halted; set CQCTL.HALT first",
+                  index_of(command)),
+      access_time_);
   return !queue_->has_tasks() && !queue_->owns_line() && !(uses_dat && queue_->owns_data());
 }
 
 void Sdhci::show_queue_command(unsigned index, bool data, std::uint32_t blocks) {
   // Response 48 bit, CRC and index check; data present, or the sub-command flag for all others.
-  bank_.set(reg_offset(kRegs, "COMMAND"), index << field_lsb(kRegs, "COMMAND", "INDEX") | (data ? 0x3A : 0x1E));
+  bank_.set(reg_offset(kRegs, "COMMAND"),
+            index << field_lsb(kRegs, "COMMAND", "INDEX") | (data ? 0x3A : 0x1E));
   if (data) bank_.set(reg_offset(kRegs, "BLOCK_COUNT"), blocks);
 }
 
 bool Sdhci::adma2_selected() const {
-  return bank_.get(reg_offset(kRegs, "HOST_CONTROL1")) & 2u << field_lsb(kRegs, "HOST_CONTROL1", "DMA_SELECT");
+  return bank_.get(reg_offset(kRegs, "HOST_CONTROL1")) &
+         2u << field_lsb(kRegs, "HOST_CONTROL1", "DMA_SELECT");
 }
 
 std::uint32_t Sdhci::block_bytes() const {
@@ -106,7 +117,8 @@ AdmaFormat Sdhci::queue_format() const {
   const unsigned select =
       bank_.get(reg_offset(kRegs, "HOST_CONTROL1")) >> field_lsb(kRegs, "HOST_CONTROL1", "DMA_SELECT") & 3;
   const bool wide = v4() ? (hc2 & field_mask(kRegs, "HOST_CONTROL2", "ADDRESSING_64")) != 0 : select == 3;
-  return {wide ? kAdma128Bytes : kAdma32Bytes, v4() && (hc2 & field_mask(kRegs, "HOST_CONTROL2", "ADMA2_LENGTH_26"))};
+  return {wide ? kAdma128Bytes : kAdma32Bytes,
+          v4() && (hc2 & field_mask(kRegs, "HOST_CONTROL2", "ADMA2_LENGTH_26"))};
 }
 
 bool Sdhci::wants_auto_cmd23() const {
@@ -119,12 +131,13 @@ bool Sdhci::wants_auto_cmd23() const {
 
 bool Sdhci::wants_auto_cmd12() const {
   // An open-ended transfer has no last block to send it after: the driver stops it.
-  constexpr std::uint32_t finite =
-      field_mask(kRegs, "TRANSFER_MODE", "MULTI_BLOCK") | field_mask(kRegs, "TRANSFER_MODE", "BLOCK_COUNT_ENABLE");
+  constexpr std::uint32_t finite = field_mask(kRegs, "TRANSFER_MODE", "MULTI_BLOCK") |
+                                   field_mask(kRegs, "TRANSFER_MODE", "BLOCK_COUNT_ENABLE");
   if ((data_mode_ & finite) != finite) return false;
   const unsigned field = data_mode_ >> field_lsb(kRegs, "TRANSFER_MODE", "AUTO_CMD") & 3;
   if (field == 3)
-    return !(bank_.get(reg_offset(kRegs, "HOST_CONTROL2")) & field_mask(kRegs, "HOST_CONTROL2", "CMD23_ENABLE"));
+    return !(bank_.get(reg_offset(kRegs, "HOST_CONTROL2")) &
+             field_mask(kRegs, "HOST_CONTROL2", "CMD23_ENABLE"));
   return field == 1;
 }
 
@@ -135,7 +148,8 @@ DataEngine::Job Sdhci::data_job() {
   const unsigned select = hc1 >> field_lsb(kRegs, "HOST_CONTROL1", "DMA_SELECT") & 3;
   const bool wide = hc2 & field_mask(kRegs, "HOST_CONTROL2", "ADDRESSING_64");
   const std::uint64_t size = bank_.get(reg_offset(kRegs, "BLOCK_SIZE"));
-  job.direction = mode_ & field_mask(kRegs, "TRANSFER_MODE", "DIRECTION_READ") ? DataDir::read : DataDir::write;
+  job.direction =
+      mode_ & field_mask(kRegs, "TRANSFER_MODE", "DIRECTION_READ") ? DataDir::read : DataDir::write;
   job.block_bytes = size & field_mask(kRegs, "BLOCK_SIZE", "TRANSFER_BLOCK_SIZE");
   if (job.block_bytes == 0) job.block_bytes = 512;
   const bool multi = mode_ & field_mask(kRegs, "TRANSFER_MODE", "MULTI_BLOCK");
@@ -240,7 +254,9 @@ void Sdhci::store_response(const CommandOutcome& o) {
   }
   // Card bits 127:8 go to RESPONSE3[23:0] .. RESPONSE0: the CRC byte is stripped.
   const auto byte = [&o](unsigned i) { return std::uint32_t{o.response.reg[i]}; };
-  const auto word = [&byte](unsigned i) { return byte(i) << 24 | byte(i + 1) << 16 | byte(i + 2) << 8 | byte(i + 3); };
+  const auto word = [&byte](unsigned i) {
+    return byte(i) << 24 | byte(i + 1) << 16 | byte(i + 2) << 8 | byte(i + 3);
+  };
   bank_.set(r0, word(11));
   bank_.set(r1, word(7));
   bank_.set(r2, word(3));
@@ -362,7 +378,8 @@ void Sdhci::auto_cmd_response(const CommandOutcome& o, bool is_cmd12) {
   if (o.end_bit_error) error |= field_mask(kRegs, "AUTO_CMD_ERROR", "END_BIT");
   if (o.index_error) error |= field_mask(kRegs, "AUTO_CMD_ERROR", "INDEX");
   const bool check = data_mode_ & field_mask(kRegs, "TRANSFER_MODE", "RESPONSE_ERROR_CHECK");
-  if (check && error == 0 && (o.response.content & kCheckedR1)) error |= field_mask(kRegs, "AUTO_CMD_ERROR", "RESPONSE");
+  if (check && error == 0 && (o.response.content & kCheckedR1))
+    error |= field_mask(kRegs, "AUTO_CMD_ERROR", "RESPONSE");
   if (!o.timeout) bank_.set(reg_offset(kRegs, "RESPONSE3"), o.response.content);
   if (error != 0) {
     if (deferred_) {  // what the driver wrote meanwhile is not sent (SDHCI 4.20 2.2.23)

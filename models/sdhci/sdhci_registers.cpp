@@ -55,7 +55,8 @@ void Sdhci::b_transport(tlm::tlm_generic_payload& payload, sc_time& delay) {
 }
 
 bool Sdhci::in_queue_window(std::uint32_t offset) const {
-  return queue_ && offset >= params_.vendor2_pointer && offset < params_.vendor2_pointer + queue_->window_bytes();
+  return queue_ && offset >= params_.vendor2_pointer &&
+         offset < params_.vendor2_pointer + queue_->window_bytes();
 }
 
 std::uint64_t Sdhci::read(std::uint32_t offset, unsigned bytes) {
@@ -65,7 +66,8 @@ std::uint64_t Sdhci::read(std::uint32_t offset, unsigned bytes) {
     const auto area = static_cast<std::uint32_t>(params_.vendor2_pointer);
     if (bank_.get(reg_offset(kRegs, "CLOCK_CONTROL")) & kClockInternal)
       return queue_->read_register(offset - area, bytes, access_time_);
-    ctx_.log(fmt::format("{}: read of 0x{:03x} (vendor area 2) with the internal clock off: 0", name(), offset));
+    ctx_.log(
+        fmt::format("{}: read of 0x{:03x} (vendor area 2) with the internal clock off: 0", name(), offset));
     return 0;
   }
   const unsigned port = port_bytes(offset, bytes);
@@ -81,7 +83,8 @@ void Sdhci::write(std::uint32_t offset, unsigned bytes, std::uint64_t value) {
     const auto area = static_cast<std::uint32_t>(params_.vendor2_pointer);
     if (bank_.get(reg_offset(kRegs, "CLOCK_CONTROL")) & kClockInternal)
       return queue_->write_register(offset - area, bytes, value, access_time_);
-    ctx_.log(fmt::format("{}: write of 0x{:03x} (vendor area 2) with the internal clock off: ignored", name(), offset));
+    ctx_.log(fmt::format("{}: write of 0x{:03x} (vendor area 2) with the internal clock off: ignored", name(),
+                         offset));
     return;
   }
   const unsigned port = port_bytes(offset, bytes);
@@ -101,7 +104,8 @@ void Sdhci::hook_registers() {
 
   // While a transfer runs these may not be written; the write is ignored (SDHCI 4.20 2.2.3 to 2.2.5).
   bank_.guard_writes([this](const RegDef& r) {
-    const bool held = r.offset == reg_offset(kRegs, "BLOCK_SIZE") || r.offset == reg_offset(kRegs, "BLOCK_COUNT") ||
+    const bool held = r.offset == reg_offset(kRegs, "BLOCK_SIZE") ||
+                      r.offset == reg_offset(kRegs, "BLOCK_COUNT") ||
                       r.offset == reg_offset(kRegs, "TRANSFER_MODE") ||
                       (r.offset == reg_offset(kRegs, "SDMA_ADDRESS") && v4());  // the 32-bit block count
     return !(held && data_.active());
@@ -112,7 +116,8 @@ void Sdhci::hook_registers() {
   bank_.on_read(reg_offset(kRegs, "PRESENT_STATE"), [this] { return present_state(); });
   bank_.on_write(reg_offset(kRegs, "CLOCK_CONTROL"), [this](const RegisterBank::WriteEvent& e) {
     // The stable bit tells of the oscillator, then (V4) of the PLL: it starts anew when either is enabled.
-    const std::uint64_t sources = kClockInternal | (v4() ? field_mask(kRegs, "CLOCK_CONTROL", "PLL_ENABLE") : 0u);
+    const std::uint64_t sources =
+        kClockInternal | (v4() ? field_mask(kRegs, "CLOCK_CONTROL", "PLL_ENABLE") : 0u);
     if (e.value & ~e.old_value & sources)
       clock_stable_at_ = access_time_ + sc_time(params_.clock_stable_us, sc_core::SC_US);
     update_clock();
@@ -130,10 +135,10 @@ void Sdhci::hook_registers() {
   bank_.on_write(reg_offset(kRegs, "SOFTWARE_RESET"), [this](const RegisterBank::WriteEvent& e) {
     software_reset(static_cast<std::uint32_t>(e.written));
   });
-  bank_.on_read(reg_offset(kRegs, "SOFTWARE_RESET"), [this]() -> std::uint64_t {
-    return access_time_ >= reset_done_at_ ? 0 : reset_pending_;
-  });
-  bank_.on_write(reg_offset(kRegs, "HOST_CONTROL1"), [this](const RegisterBank::WriteEvent&) { update_lines(); });
+  bank_.on_read(reg_offset(kRegs, "SOFTWARE_RESET"),
+                [this]() -> std::uint64_t { return access_time_ >= reset_done_at_ ? 0 : reset_pending_; });
+  bank_.on_write(reg_offset(kRegs, "HOST_CONTROL1"),
+                 [this](const RegisterBank::WriteEvent&) { update_lines(); });
   bank_.on_write(reg_offset(kRegs, "HOST_CONTROL2"), [this](const RegisterBank::WriteEvent& e) {
     const std::uint32_t execute = field_mask(kRegs, "HOST_CONTROL2", "EXECUTE_TUNING");
     // Only a tuning that succeeds selects the tuned clock; a write can only let go of it (SDHCI 4.20 2.2.24).
@@ -157,7 +162,8 @@ void Sdhci::hook_registers() {
     if (!v4() && data_.active() && (e.lanes & 0xFF000000)) data_.sdma_resume(e.value);
   });
   auto adma_written = [this](const RegisterBank::WriteEvent& e, bool high) {
-    const bool wide = bank_.get(reg_offset(kRegs, "HOST_CONTROL2")) & field_mask(kRegs, "HOST_CONTROL2", "ADDRESSING_64");
+    const bool wide =
+        bank_.get(reg_offset(kRegs, "HOST_CONTROL2")) & field_mask(kRegs, "HOST_CONTROL2", "ADDRESSING_64");
     if (!v4() || !data_.active() || high != wide || !(e.lanes & 0xFF000000)) return;
     data_.sdma_resume(bank_.get(reg_offset(kRegs, "ADMA_ADDRESS_LOW")) |
                       bank_.get(reg_offset(kRegs, "ADMA_ADDRESS_HIGH")) << 32);
@@ -174,7 +180,8 @@ void Sdhci::hook_registers() {
     return data_.active() && data_.descriptor_address() ? data_.descriptor_address() >> 32
                                                         : bank_.get(reg_offset(kRegs, "ADMA_ADDRESS_HIGH"));
   });
-  vendor_.on_write(reg_offset(dwcmshc::kRegs, "MBIU_CTRL"), [this](const RegisterBank::WriteEvent&) { update_bursts(); });
+  vendor_.on_write(reg_offset(dwcmshc::kRegs, "MBIU_CTRL"),
+                   [this](const RegisterBank::WriteEvent&) { update_bursts(); });
   vendor_.on_write(reg_offset(dwcmshc::kRegs, "EMMC_CTRL"), [this](const RegisterBank::WriteEvent& e) {
     const std::uint32_t level = field_mask(dwcmshc::kRegs, "EMMC_CTRL", "EMMC_RST_N");
     const std::uint32_t drive = field_mask(dwcmshc::kRegs, "EMMC_CTRL", "EMMC_RST_N_OE");
@@ -204,7 +211,8 @@ void Sdhci::hook_interrupt_registers() {
 }
 
 bool Sdhci::v4() const {
-  return bank_.get(reg_offset(kRegs, "HOST_CONTROL2")) & field_mask(kRegs, "HOST_CONTROL2", "VERSION_4_ENABLE");
+  return bank_.get(reg_offset(kRegs, "HOST_CONTROL2")) &
+         field_mask(kRegs, "HOST_CONTROL2", "VERSION_4_ENABLE");
 }
 
 void Sdhci::software_reset(std::uint32_t bits) {
@@ -252,7 +260,8 @@ void Sdhci::reset_dat() {
 
 void Sdhci::update_clock() {
   const std::uint64_t c = bank_.get(reg_offset(kRegs, "CLOCK_CONTROL"));
-  const bool power = bank_.get(reg_offset(kRegs, "POWER_CONTROL")) & field_mask(kRegs, "POWER_CONTROL", "VDD1_ON");
+  const bool power =
+      bank_.get(reg_offset(kRegs, "POWER_CONTROL")) & field_mask(kRegs, "POWER_CONTROL", "VDD1_ON");
   if (!(c & kClockInternal) || !(c & kClockCard) || !power) {
     if (bus_.clock_running()) bus_.set_clock(0);
     return;
@@ -262,23 +271,28 @@ void Sdhci::update_clock() {
   const std::uint64_t hc2 = bank_.get(reg_offset(kRegs, "HOST_CONTROL2"));
   if (hc2 & field_mask(kRegs, "HOST_CONTROL2", "PRESET_VALUE_ENABLE")) {
     static constexpr std::uint16_t kByMode[8] = {
-        reg_offset(kRegs, "PRESET_SDR12"),  reg_offset(kRegs, "PRESET_SDR25"), reg_offset(kRegs, "PRESET_SDR50"),
-        reg_offset(kRegs, "PRESET_SDR104"), reg_offset(kRegs, "PRESET_DDR50"), reg_offset(kRegs, "PRESET_DDR50"),
-        reg_offset(kRegs, "PRESET_SDR12"),  reg_offset(kRegs, "PRESET_HS400")};
+        reg_offset(kRegs, "PRESET_SDR12"), reg_offset(kRegs, "PRESET_SDR25"),
+        reg_offset(kRegs, "PRESET_SDR50"), reg_offset(kRegs, "PRESET_SDR104"),
+        reg_offset(kRegs, "PRESET_DDR50"), reg_offset(kRegs, "PRESET_DDR50"),
+        reg_offset(kRegs, "PRESET_SDR12"), reg_offset(kRegs, "PRESET_HS400")};
     const std::uint64_t preset = bank_.get(kByMode[hc2 & 7]);
     n = preset & 0x3FF;
     programmable = preset >> 10 & 1;
   }
-  const std::uint64_t m = params_.capabilities2 >> field_lsb(kRegs, "CAPABILITIES2", "CLOCK_MULTIPLIER") & 0xFF;
+  const std::uint64_t m =
+      params_.capabilities2 >> field_lsb(kRegs, "CAPABILITIES2", "CLOCK_MULTIPLIER") & 0xFF;
   double hz = n == 0 ? params_.base_clock_hz : params_.base_clock_hz / static_cast<double>(2 * n);
-  if (programmable && m != 0) hz = params_.base_clock_hz * static_cast<double>(m + 1) / static_cast<double>(n + 1);
+  if (programmable && m != 0)
+    hz = params_.base_clock_hz * static_cast<double>(m + 1) / static_cast<double>(n + 1);
   if (bus_.clock_running() && bus_.clock().frequency_hz() == hz) return;
   bus_.set_clock(hz);
   const std::uint64_t uhs = hc2 & 7;
   if ((uhs == kUhsHs200 || uhs == kUhsHs400) && hz < params_.dll_min_hz)
-    ctx_.finding("sdhci.clock_below_dll", name(), {},
-                 fmt::format("card clock {:.3f} MHz in HS200 or HS400 is below the {:.3f} MHz the host's DLL needs",
-                             hz / 1e6, params_.dll_min_hz / 1e6), access_time_);
+    ctx_.finding(
+        "sdhci.clock_below_dll", name(), {},
+        fmt::format("card clock {:.3f} MHz in HS200 or HS400 is below the {:.3f} MHz the host's DLL needs",
+                    hz / 1e6, params_.dll_min_hz / 1e6),
+        access_time_);
 }
 
 void Sdhci::update_lines() {
@@ -287,7 +301,7 @@ void Sdhci::update_lines() {
   LineMode mode;
   mode.width = hc1 & field_mask(kRegs, "HOST_CONTROL1", "WIDTH_8")   ? 8
                : hc1 & field_mask(kRegs, "HOST_CONTROL1", "WIDTH_4") ? 4
-                                                                      : 1;
+                                                                     : 1;
   mode.ddr = uhs == kUhsDdr52 || uhs == kUhsHs400;
   bus_.set_line_mode(mode);
 }
@@ -308,11 +322,12 @@ std::uint64_t Sdhci::present_state() {
   const unsigned dat = bus_.dat_levels(now);
   s |= std::uint64_t{dat & 0xFu} << field_lsb(kRegs, "PRESENT_STATE", "DAT3_0_LEVEL");
   s |= std::uint64_t{dat >> 4} << field_lsb(kRegs, "PRESENT_STATE", "DAT7_4_LEVEL");
-  if (stage_ == Stage::waiting_start || stage_ == Stage::auto_cmd23 || stage_ == Stage::main ||
-      deferred_ || (queue_ && queue_->owns_line()))
+  if (stage_ == Stage::waiting_start || stage_ == Stage::auto_cmd23 || stage_ == Stage::main || deferred_ ||
+      (queue_ && queue_->owns_line()))
     s |= field_mask(kRegs, "PRESENT_STATE", "CMD_INHIBIT");
   if (dat_line_owned_ || (queue_ && queue_->owns_data()))
-    s |= field_mask(kRegs, "PRESENT_STATE", "DAT_INHIBIT") | field_mask(kRegs, "PRESENT_STATE", "DAT_LINE_ACTIVE");
+    s |= field_mask(kRegs, "PRESENT_STATE", "DAT_INHIBIT") |
+         field_mask(kRegs, "PRESENT_STATE", "DAT_LINE_ACTIVE");
   if (data_.reading()) s |= field_mask(kRegs, "PRESENT_STATE", "READ_ACTIVE");
   if (data_.writing()) s |= field_mask(kRegs, "PRESENT_STATE", "WRITE_ACTIVE");
   if (data_.pio_can_write()) s |= field_mask(kRegs, "PRESENT_STATE", "BUFFER_WRITE_ENABLE");
@@ -324,12 +339,15 @@ std::uint64_t Sdhci::present_state() {
 }
 
 sc_time Sdhci::data_timeout() const {
-  const std::uint64_t unit = params_.capabilities1 & field_mask(kRegs, "CAPABILITIES1", "TIMEOUT_CLOCK_MHZ") ? 1000000 : 1000;
-  const std::uint64_t tmclk_hz = (params_.capabilities1 & field_mask(kRegs, "CAPABILITIES1", "TIMEOUT_CLOCK")) * unit;
+  const std::uint64_t unit =
+      params_.capabilities1 & field_mask(kRegs, "CAPABILITIES1", "TIMEOUT_CLOCK_MHZ") ? 1000000 : 1000;
+  const std::uint64_t tmclk_hz =
+      (params_.capabilities1 & field_mask(kRegs, "CAPABILITIES1", "TIMEOUT_CLOCK")) * unit;
   const std::uint64_t n = bank_.get(reg_offset(kRegs, "TIMEOUT_CONTROL")) & 0xF;
   // 15 is reserved; it counts as 14. Without a clock the counter never ends: an hour stands for it.
   if (tmclk_hz == 0) return sc_time(3600, sc_core::SC_SEC);
-  const double seconds = static_cast<double>(std::uint64_t{1} << (13 + (n == 15 ? 14 : n))) / static_cast<double>(tmclk_hz);
+  const double seconds =
+      static_cast<double>(std::uint64_t{1} << (13 + (n == 15 ? 14 : n))) / static_cast<double>(tmclk_hz);
   return sc_time(seconds, sc_core::SC_SEC);
 }
 

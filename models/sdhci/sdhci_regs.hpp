@@ -255,21 +255,46 @@ inline constexpr RegDef kRegs[] = {
 
 /// Interrupt bits as one 32-bit word: normal status below, error status from bit 16 (how drivers use them).
 enum Int : std::uint32_t {
-  kIntCommandComplete = 1u << 0, kIntTransferComplete = 1u << 1, kIntBlockGap = 1u << 2, kIntDma = 1u << 3,
-  kIntBufferWriteReady = 1u << 4, kIntBufferReadReady = 1u << 5, kIntCqe = 1u << 14, kIntError = 1u << 15,
-  kIntCommandTimeout = 1u << 16, kIntCommandCrc = 1u << 17, kIntCommandEndBit = 1u << 18,
-  kIntCommandIndex = 1u << 19, kIntDataTimeout = 1u << 20, kIntDataCrc = 1u << 21, kIntDataEndBit = 1u << 22,
-  kIntCurrentLimit = 1u << 23, kIntAutoCmd = 1u << 24, kIntAdma = 1u << 25, kIntTuning = 1u << 26,
+  kIntCommandComplete = 1u << 0,
+  kIntTransferComplete = 1u << 1,
+  kIntBlockGap = 1u << 2,
+  kIntDma = 1u << 3,
+  kIntBufferWriteReady = 1u << 4,
+  kIntBufferReadReady = 1u << 5,
+  kIntCqe = 1u << 14,
+  kIntError = 1u << 15,
+  kIntCommandTimeout = 1u << 16,
+  kIntCommandCrc = 1u << 17,
+  kIntCommandEndBit = 1u << 18,
+  kIntCommandIndex = 1u << 19,
+  kIntDataTimeout = 1u << 20,
+  kIntDataCrc = 1u << 21,
+  kIntDataEndBit = 1u << 22,
+  kIntCurrentLimit = 1u << 23,
+  kIntAutoCmd = 1u << 24,
+  kIntAdma = 1u << 25,
+  kIntTuning = 1u << 26,
   kIntResponse = 1u << 27,
 };
 
 /// HOST_CONTROL2.UHS_MODE on a DWC MSHC with an eMMC.
-enum UhsMode : std::uint32_t { kUhsLegacy = 0, kUhsHighSpeed = 1, kUhsHs200 = 3, kUhsDdr52 = 4, kUhsHs400 = 7 };
+enum UhsMode : std::uint32_t {
+  kUhsLegacy = 0,
+  kUhsHighSpeed = 1,
+  kUhsHs200 = 3,
+  kUhsDdr52 = 4,
+  kUhsHs400 = 7
+};
 
 /// ADMA2 descriptor attributes (low half-word of word 0) and formats.
 enum AdmaAttr : std::uint32_t {
-  kAdmaValid = 1u << 0, kAdmaEnd = 1u << 1, kAdmaInt = 1u << 2,
-  kAdmaActMask = 7u << 3, kAdmaActNop = 0u << 3, kAdmaActTran = 4u << 3, kAdmaActLink = 6u << 3,
+  kAdmaValid = 1u << 0,
+  kAdmaEnd = 1u << 1,
+  kAdmaInt = 1u << 2,
+  kAdmaActMask = 7u << 3,
+  kAdmaActNop = 0u << 3,
+  kAdmaActTran = 4u << 3,
+  kAdmaActLink = 6u << 3,
 };
 inline constexpr std::uint32_t kAdma32Bytes = 8;    ///< 32-bit addressing
 inline constexpr std::uint32_t kAdma96Bytes = 12;   ///< 64-bit addressing in V3 mode

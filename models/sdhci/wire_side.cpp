@@ -60,7 +60,8 @@ void DataEngine::start_read_frame() {
   if (!active_ || frame_on_wire_ || waiting_for_room_ || card_stopped_ || stuck_ || finishing_) return;
   if (job_.blocks != 0 && next_block_ == job_.blocks) return;
   if (stopped_by_gap(next_block_)) return;
-  if (!bus_.card().transfer_running()) {  // the device has no more: it ran over its end, or counts fewer blocks
+  if (!bus_.card()
+           .transfer_running()) {  // the device has no more: it ran over its end, or counts fewer blocks
     arm_timeout(wire_base_);
     return;
   }
@@ -154,8 +155,8 @@ void DataEngine::end_write_frame() {
   frame_on_wire_ = false;
   const sc_time token = sc_time_stamp();
   Slot& slot = *slots_.front();
-  const WriteEffect effect = bus_.send(static_cast<std::uint32_t>(next_block_), slot.data, frame_start_, frame_end_,
-                                       graph(), wire_node_);
+  const WriteEffect effect = bus_.send(static_cast<std::uint32_t>(next_block_), slot.data, frame_start_,
+                                       frame_end_, graph(), wire_node_);
   slots_.pop_front();
   if (memory_slot_ > 0) --memory_slot_;
   free_slot(slot);

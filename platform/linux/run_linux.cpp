@@ -18,7 +18,7 @@ namespace {
 /// The report's job with a size and a depth that fit: fio allocates depth x block size even where its engine uses one.
 const std::vector<std::string> kDefaultCommand = {
     "fio",         "--filename=/dev/mmcblk0", "--direct=1",           "--rw=randread",
-    "--bs=1M",     "--ioengine=sync",         "--iodepth=32",        "--size=16M",
+    "--bs=1M",     "--ioengine=sync",         "--iodepth=32",         "--size=16M",
     "--numjobs=1", "--group_reporting",       "--name=iops-test-job", "--readonly"};
 
 /// A file compiled into the program; empty when there is none of that name.

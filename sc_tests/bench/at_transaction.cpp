@@ -1,13 +1,13 @@
 // Host CPU cost of one four-phase TLM-2.0 AT transaction with payload event queues on both sides: the unit in which
 // scripts/bench.sh states the cost of a simulated request. Prints nanoseconds per transaction.
-#include <ctime>
-
-#include <cstdio>
-#include <systemc>
-#include <tlm>
 #include <tlm_utils/peq_with_cb_and_phase.h>
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
+
+#include <cstdio>
+#include <ctime>
+#include <systemc>
+#include <tlm>
 
 namespace {
 

@@ -509,19 +509,38 @@ TEST_CASE("every cost of the core is a parameter in nanoseconds with its documen
   CpuParams params;
   ParamRegistry r;
   params.declare(r, "cpu");
-  const std::pair<const char*, const char*> expected[] = {
-      {"mmio_read_ns", "20"},      {"mmio_write_ns", "10"},         {"irq_entry_ns", "1000"},
-      {"irq_exit_ns", "300"},      {"wfi_wake_ns", "500"},          {"relax_ns", "50"},
-      {"io_user_ns", "15000"},     {"io_submit_ns", "6000"},        {"page_pin_ns", "200"},
-      {"request_prep_ns", "8000"}, {"dma_map_ns", "150"},           {"descriptor_ns", "30"},
-      {"irq_handler_ns", "1500"},  {"request_complete_ns", "5000"}, {"dma_unmap_ns", "100"},
-      {"io_complete_ns", "6000"},  {"verify_byte_ns", "0.5"},
-      // the operating system's path
-      {"copy_record_ns", "150"},      {"syscall_ns", "400"},        {"zero_byte_ns", "0.12"},
-      {"page_lookup_ns", "80"},       {"page_add_ns", "500"},       {"page_end_ns", "100"},
-      {"page_dirty_ns", "900"},       {"page_writeback_ns", "350"}, {"copy_byte_ns", "0.35"}, {"copy_far_byte_ns", "0"},
-      {"io_build_ns", "3000"},        {"task_switch_ns", "4000"},   {"journal_commit_ns", "30000"},
-      {"journal_block_ns", "1500"}};
+  const std::pair<const char*, const char*> expected[] = {{"mmio_read_ns", "20"},
+                                                          {"mmio_write_ns", "10"},
+                                                          {"irq_entry_ns", "1000"},
+                                                          {"irq_exit_ns", "300"},
+                                                          {"wfi_wake_ns", "500"},
+                                                          {"relax_ns", "50"},
+                                                          {"io_user_ns", "15000"},
+                                                          {"io_submit_ns", "6000"},
+                                                          {"page_pin_ns", "200"},
+                                                          {"request_prep_ns", "8000"},
+                                                          {"dma_map_ns", "150"},
+                                                          {"descriptor_ns", "30"},
+                                                          {"irq_handler_ns", "1500"},
+                                                          {"request_complete_ns", "5000"},
+                                                          {"dma_unmap_ns", "100"},
+                                                          {"io_complete_ns", "6000"},
+                                                          {"verify_byte_ns", "0.5"},
+                                                          // the operating system's path
+                                                          {"copy_record_ns", "150"},
+                                                          {"syscall_ns", "400"},
+                                                          {"zero_byte_ns", "0.12"},
+                                                          {"page_lookup_ns", "80"},
+                                                          {"page_add_ns", "500"},
+                                                          {"page_end_ns", "100"},
+                                                          {"page_dirty_ns", "900"},
+                                                          {"page_writeback_ns", "350"},
+                                                          {"copy_byte_ns", "0.35"},
+                                                          {"copy_far_byte_ns", "0"},
+                                                          {"io_build_ns", "3000"},
+                                                          {"task_switch_ns", "4000"},
+                                                          {"journal_commit_ns", "30000"},
+                                                          {"journal_block_ns", "1500"}};
   for (const auto& [key, value] : expected) {
     const Param* p = r.find(std::string("cpu.") + key);
     REQUIRE(p != nullptr);

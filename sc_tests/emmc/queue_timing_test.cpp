@@ -106,8 +106,8 @@ TEST_CASE("a queued read has queue_read_pages in the buffer before its execution
   NandParams n = dies(1);
   n.read_window_pages = 8;
   Queue b(e, n);
-  REQUIRE(b.queue(0, 0, 32 * 32, true) == 0);      // 32 rows of a page each
-  REQUIRE(b.queue(1, 32 * 1024, 8, true) == 0);    // one row
+  REQUIRE(b.queue(0, 0, 32 * 32, true) == 0);    // 32 rows of a page each
+  REQUIRE(b.queue(1, 32 * 1024, 8, true) == 0);  // one row
   CHECK(b.card.ftl().counters().rows_read == 3 + 1);
   b.wait(us(5000));
   REQUIRE((b.start(0, true) & status::kTypeC) == 0);

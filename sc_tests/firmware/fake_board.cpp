@@ -57,8 +57,9 @@ void Board::leave_stale(unsigned words) {
 }
 
 bool Board::line() const {
-  const bool host = device ? device->line()
-                           : (get(off("NORMAL_INT_STATUS"), 4) & get(off("NORMAL_INT_SIGNAL_ENABLE"), 4)) != 0;
+  const bool host = device
+                        ? device->line()
+                        : (get(off("NORMAL_INT_STATUS"), 4) & get(off("NORMAL_INT_SIGNAL_ENABLE"), 4)) != 0;
   return host && !claimed_ && (intc_enable_ >> kHostLine & 1);
 }
 
@@ -146,8 +147,8 @@ void Board::command(std::uint32_t value) {
   const bool data = value & 0x20;
   const unsigned automatic = mode >> 2 & 3;
   const auto log_command = [&](unsigned i, std::uint32_t a) {
-    commands.push_back(
-        {i, a, get(off("CLOCK_CONTROL"), 2), get(off("HOST_CONTROL1"), 1), get(off("HOST_CONTROL2"), 2), in_handler});
+    commands.push_back({i, a, get(off("CLOCK_CONTROL"), 2), get(off("HOST_CONTROL1"), 1),
+                        get(off("HOST_CONTROL2"), 2), in_handler});
   };
   if (data && (automatic == 2 || automatic == 3)) log_command(23, get(off("SDMA_ADDRESS"), 4));
   log_command(index, arg);

@@ -18,9 +18,12 @@ unsigned task_of(std::uint32_t arg) { return arg >> 16 & 31; }
 
 bool Swq::mode_on() const { return board_.ext_csd[15] & 1; }
 unsigned Swq::used() const {
-  return static_cast<unsigned>(std::count_if(tasks_.begin(), tasks_.end(), [](const Task& t) { return t.used; }));
+  return static_cast<unsigned>(
+      std::count_if(tasks_.begin(), tasks_.end(), [](const Task& t) { return t.used; }));
 }
-bool Swq::takes_data(unsigned index) const { return present && (executes(index) || (hold_data && ordinary(index))); }
+bool Swq::takes_data(unsigned index) const {
+  return present && (executes(index) || (hold_data && ordinary(index)));
+}
 
 /// Before anything else: is the command allowed now?
 void Swq::check(unsigned index, std::uint32_t) {
@@ -29,11 +32,13 @@ void Swq::check(unsigned index, std::uint32_t) {
   const auto forbid = [](bool when, const char* why) {
     if (when) throw std::runtime_error(why);
   };
-  forbid(moving_ && (executes(index) || ordinary(index) || index == 6), "command that needs DAT while data move");
+  forbid(moving_ && (executes(index) || ordinary(index) || index == 6),
+         "command that needs DAT while data move");
   forbid(mode_on() && (ordinary(index) || index == 23), "ordinary transfer in queue mode");
   forbid(!mode_on() && index >= 44 && index <= 47, "queue command outside of queue mode");
   forbid(used() != 0 && index == 6, "CMD6 with tasks in the queue");
-  forbid(params_ >= 0 && index != 45 && index != 12 && index != 48 && index != 13, "a command between CMD44 and CMD45");
+  forbid(params_ >= 0 && index != 45 && index != 12 && index != 48 && index != 13,
+         "a command between CMD44 and CMD45");
   forbid(params_ < 0 && index == 45, "CMD45 without CMD44");
 }
 

@@ -19,22 +19,24 @@ class Swq {
   enum class Fate { good, data_crc, no_interrupt };
   // what a test arranges
   bool present = false;
-  bool hold_data = false;    ///< data move when the CPU sleeps, of CMD17/18/24/25 too
-  unsigned shy_polls = 0;    ///< QSR shows a task from its poll number shy_polls + 1 on
+  bool hold_data = false;  ///< data move when the CPU sleeps, of CMD17/18/24/25 too
+  unsigned shy_polls = 0;  ///< QSR shows a task from its poll number shy_polls + 1 on
   std::function<Fate(unsigned task)> fate;
   std::function<std::uint32_t(unsigned index, unsigned task)> r1_errors;  ///< for CMD44 to CMD47
   unsigned refuse_discard = 0;  ///< CMD48 stays unanswered so many times
 
   // what a test reads
-  std::vector<unsigned> executed;             ///< tasks in order of their CMD46 or CMD47
-  std::array<unsigned, 64> beside{};          ///< commands that came while data were moving, by index
-  unsigned most = 0;                          ///< tasks in the queue at once
+  std::vector<unsigned> executed;     ///< tasks in order of their CMD46 or CMD47
+  std::array<unsigned, 64> beside{};  ///< commands that came while data were moving, by index
+  unsigned most = 0;                  ///< tasks in the queue at once
 
   // the board's side
   void check(unsigned index, std::uint32_t arg);
   bool answers(unsigned index) const { return present && index >= 44 && index <= 48; }
   bool answer(unsigned index, std::uint32_t arg, std::uint32_t& r);
-  bool wants_status(unsigned index, std::uint32_t arg) const { return present && index == 13 && (arg >> 15 & 1); }
+  bool wants_status(unsigned index, std::uint32_t arg) const {
+    return present && index == 13 && (arg >> 15 & 1);
+  }
   std::uint32_t status();
   bool takes_data(unsigned index) const;
   void start(unsigned index, std::uint32_t arg);

@@ -26,8 +26,8 @@ int most_at_once(const Board& b) {
   return most;
 }
 std::size_t sent_in_handler(const Board& b, unsigned index) {
-  return static_cast<std::size_t>(
-      std::count_if(b.commands.begin(), b.commands.end(), [&](auto& s) { return s.index == index && s.in_handler; }));
+  return static_cast<std::size_t>(std::count_if(b.commands.begin(), b.commands.end(),
+                                                [&](auto& s) { return s.index == index && s.in_handler; }));
 }
 
 }  // namespace

@@ -163,7 +163,8 @@ TEST_CASE("a flush waits for an empty queue and is a CMD6 in queue mode") {
   REQUIRE(fw::main() == 0);  // the fake throws when CMD6 comes with tasks in the queue
   CHECK(t.errors == 0);
   const auto sent = in_queue_mode(b);
-  const auto flushes = std::count_if(sent.begin(), sent.end(), [](auto& s) { return s.index == 6 && s.arg == kFlush; });
+  const auto flushes =
+      std::count_if(sent.begin(), sent.end(), [](auto& s) { return s.index == 6 && s.arg == kFlush; });
   CHECK(flushes == 4);
   CHECK(each_ended_once(b) == 16 + 4);
 }
@@ -176,7 +177,8 @@ TEST_CASE("memory is mapped once per request, after its task is in the device") 
   CHECK(b.costs[static_cast<std::size_t>(hal::Cost::dma_unmap)] == 8 * 8);
 }
 
-TEST_CASE("a card without a queue, one of two tasks, or one that refuses queue mode is refused with its own code") {
+TEST_CASE(
+    "a card without a queue, one of two tasks, or one that refuses queue mode is refused with its own code") {
   {
     Board b;
     software(b, job(JobKind::read, 4096, 4096, 1));
@@ -209,7 +211,9 @@ TEST_CASE("a data error empties the queue, leaves queue mode, retries the culpri
   JobTable& t = software(b, job(JobKind::read, 8192, 32 * 8192, 8));
   b.swq.hold_data = true;
   unsigned left = 1;
-  b.swq.fate = [&](unsigned) { return b.swq.executed.size() == 5 && left ? (--left, SwqFate::data_crc) : SwqFate::good; };
+  b.swq.fate = [&](unsigned) {
+    return b.swq.executed.size() == 5 && left ? (--left, SwqFate::data_crc) : SwqFate::good;
+  };
   REQUIRE(fw::main() == 0);
   CHECK(t.errors == 0);
   CHECK(each_ended_once(b) == 32);
@@ -256,7 +260,9 @@ TEST_CASE("a QSR without an answer is recovered from") {
   Board b;
   JobTable& t = software(b, job(JobKind::read, 4096, 16 * 4096, 4));
   unsigned seen = 0;
-  b.no_answer = [&](unsigned index, std::uint32_t arg) { return index == 13 && (arg & 0x8000) && ++seen == 3; };
+  b.no_answer = [&](unsigned index, std::uint32_t arg) {
+    return index == 13 && (arg & 0x8000) && ++seen == 3;
+  };
   REQUIRE(fw::main() == 0);
   CHECK(t.errors == 0);
   CHECK(each_ended_once(b) == 16);
@@ -293,7 +299,9 @@ TEST_CASE("when the card keeps its tasks all that is out fails, once each") {
   b.swq.hold_data = true;
   b.swq.refuse_discard = 4;  // as often as it is tried
   unsigned left = 1;
-  b.swq.fate = [&](unsigned) { return b.swq.executed.size() == 2 && left ? (--left, SwqFate::data_crc) : SwqFate::good; };
+  b.swq.fate = [&](unsigned) {
+    return b.swq.executed.size() == 2 && left ? (--left, SwqFate::data_crc) : SwqFate::good;
+  };
   bool threw = false;
   try {
     REQUIRE(fw::main() == 0);

@@ -38,11 +38,16 @@ struct Mode {
 };
 // Start + data + CRC16 + end; data = 8 * 512 / width clocks, halved in DDR.
 constexpr Mode kModes[] = {
-    {"identification x1", 400e3, {1, false}, 1 + 4096 + 16 + 1}, {"legacy x1", 26e6, {1, false}, 4114},
-    {"legacy x4", 26e6, {4, false}, 1042},                       {"legacy x8", 26e6, {8, false}, 530},
-    {"HS52 x4", 52e6, {4, false}, 1042},                         {"HS52 x8", 52e6, {8, false}, 530},
-    {"DDR52 x4", 52e6, {4, true}, 530},                          {"DDR52 x8", 52e6, {8, true}, 274},
-    {"HS200 x4", 200e6, {4, false}, 1042},                       {"HS200 x8", 200e6, {8, false}, 530},
+    {"identification x1", 400e3, {1, false}, 1 + 4096 + 16 + 1},
+    {"legacy x1", 26e6, {1, false}, 4114},
+    {"legacy x4", 26e6, {4, false}, 1042},
+    {"legacy x8", 26e6, {8, false}, 530},
+    {"HS52 x4", 52e6, {4, false}, 1042},
+    {"HS52 x8", 52e6, {8, false}, 530},
+    {"DDR52 x4", 52e6, {4, true}, 530},
+    {"DDR52 x8", 52e6, {8, true}, 274},
+    {"HS200 x4", 200e6, {4, false}, 1042},
+    {"HS200 x8", 200e6, {8, false}, 530},
     {"HS400 x8", 200e6, {8, true}, 274},
 };
 

@@ -194,7 +194,8 @@ TEST_CASE("a read paced by the channel is charged to the channel, one t_R apart"
   bench::Bench b(p);
   b.read_all(0, 8, 0);  // brings the map page in
   const double from = 10000;
-  const Ps end = b.read_all(0, 1024, from);  // 512 KiB = 16 rows of 32 KiB, one after the other on the channel
+  const Ps end =
+      b.read_all(0, 1024, from);  // 512 KiB = 16 rows of 32 KiB, one after the other on the channel
   SpanTimes times;
   b.graph.settle(b.plan.ready(1023, b.graph).why, times);
   const Ps channel = us(128 * 20.48);  // 128 units of 4 KiB

@@ -204,7 +204,8 @@ TEST_CASE("buffered I/O is noted, and keeps one call of a job in flight whatever
   CHECK(uses_page_cache(parse_fio({"--name=a", "--direct=1", "--name=b", "--direct=0"})));
   CHECK_FALSE(uses_page_cache(parse_fio({"--name=a", "--direct=1"})));
   CHECK(parse_fio({"--name=a", "--ioengine=libaio", "--iodepth=8"}).jobs[0].effective_depth() == 1);
-  CHECK(parse_fio({"--name=a", "--ioengine=libaio", "--iodepth=8", "--direct=1"}).jobs[0].effective_depth() == 8);
+  CHECK(parse_fio({"--name=a", "--ioengine=libaio", "--iodepth=8", "--direct=1"}).jobs[0].effective_depth() ==
+        8);
   CHECK(parse_fio({"--name=a"}).notes.size() == 1);
   CHECK(parse_fio({"--name=a", "--direct=1"}).notes.empty());
   CHECK(parse_fio({"--name=a", "--buffered=0"}).notes.empty());
@@ -245,10 +246,10 @@ TEST_CASE("percentages and missing sizes refer to the device") {
 
 TEST_CASE("every clone of a job gets its own row and seed in the job table") {
   const FioLimits limits{1 * kGiB, 256, 64};
-  const FioRun run =
-      parse_fio({"--ioengine=io_uring", "--direct=1", "--iodepth=8", "--size=64m", "--offset_increment=64m", "--fsync=16",
-                 "--verify=crc32c", "--norandommap", "--name=a", "--rw=randrw", "--rwmixread=70",
-                 "--numjobs=2", "--name=b", "--rw=write", "--bs=64k", "--runtime=1", "--time_based"});
+  const FioRun run = parse_fio({"--ioengine=io_uring", "--direct=1", "--iodepth=8", "--size=64m",
+                                "--offset_increment=64m", "--fsync=16", "--verify=crc32c", "--norandommap",
+                                "--name=a", "--rw=randrw", "--rwmixread=70", "--numjobs=2", "--name=b",
+                                "--rw=write", "--bs=64k", "--runtime=1", "--time_based"});
   fw::JobTable table{};
   table.max_segs = 128;  // the machine's part
   fill_job_table(table, run, limits, 1);

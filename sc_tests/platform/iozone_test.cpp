@@ -36,8 +36,9 @@ TEST_CASE("iozone's throughput line is understood: sizes, tests, threads") {
   CHECK(run.file_bytes == 8u << 20);
   CHECK(run.record_bytes == 4096);
   CHECK_FALSE(run.flush);
-  CHECK(run.tests == std::vector<IozoneTest>{IozoneTest::write, IozoneTest::rewrite, IozoneTest::read, IozoneTest::reread,
-                                             IozoneTest::random_read, IozoneTest::mixed, IozoneTest::random_write});
+  CHECK(run.tests == std::vector<IozoneTest>{IozoneTest::write, IozoneTest::rewrite, IozoneTest::read,
+                                             IozoneTest::reread, IozoneTest::random_read, IozoneTest::mixed,
+                                             IozoneTest::random_write});
 }
 
 TEST_CASE("letters may be joined and values may stand beside their letter, as getopt has it") {
@@ -50,14 +51,19 @@ TEST_CASE("letters may be joined and values may stand beside their letter, as ge
 }
 
 TEST_CASE("bad iozone lines are one line that says how to mend it") {
-  const std::pair<const char*, const char*> cases[] = {
-      {"-s 10k -r 4k -i 0 -I -t 1", "multiple"},   {"-i 0 -I", "add -t N"},
-      {"-i 0 -t 1", "add -I"},                     {"-I -t 1", "no test"},
-      {"-i 3 -I -t 1", "-i 3"},                    {"-i 0 -I -t 0", "at least one"},
-      {"-i 0 -I -t 2 -F a", "one per thread"},     {"-i 0 -I -t 2 -Z", "'-Z'"},
-      {"-i 0 -I -t x", "not a whole number"},      {"-i 0 -I -t", "needs a value"},
-      {"-s 0 -i 0 -I -t 1", "out of range"},       {"-i 0 -I -t 1 extra", "unexpected 'extra'"},
-      {"-s 8q -i 0 -I -t 1", "not a whole number"}};
+  const std::pair<const char*, const char*> cases[] = {{"-s 10k -r 4k -i 0 -I -t 1", "multiple"},
+                                                       {"-i 0 -I", "add -t N"},
+                                                       {"-i 0 -t 1", "add -I"},
+                                                       {"-I -t 1", "no test"},
+                                                       {"-i 3 -I -t 1", "-i 3"},
+                                                       {"-i 0 -I -t 0", "at least one"},
+                                                       {"-i 0 -I -t 2 -F a", "one per thread"},
+                                                       {"-i 0 -I -t 2 -Z", "'-Z'"},
+                                                       {"-i 0 -I -t x", "not a whole number"},
+                                                       {"-i 0 -I -t", "needs a value"},
+                                                       {"-s 0 -i 0 -I -t 1", "out of range"},
+                                                       {"-i 0 -I -t 1 extra", "unexpected 'extra'"},
+                                                       {"-s 8q -i 0 -I -t 1", "not a whole number"}};
   for (const auto& [line, part] : cases) {
     INFO(line);
     const std::string error = error_of(line);
@@ -131,8 +137,10 @@ TEST_CASE("children, parent, least, most, mean and smallest transfer follow iozo
   CHECK(recorder.bytes_done() == 4 * 4096);
 
   const std::string text = iozone_text(run, results, "1.2.3");
-  CHECK(text.find("\n\tChildren see throughput for  2 random readers \t=   10000.00 kB/sec\n") != std::string::npos);
-  CHECK(text.find("\n\tParent sees throughput for  2 random readers \t=    6000.00 kB/sec\n") != std::string::npos);
+  CHECK(text.find("\n\tChildren see throughput for  2 random readers \t=   10000.00 kB/sec\n") !=
+        std::string::npos);
+  CHECK(text.find("\n\tParent sees throughput for  2 random readers \t=    6000.00 kB/sec\n") !=
+        std::string::npos);
   CHECK(text.find("\n\tMin throughput per process \t\t\t=    2000.00 kB/sec \n") != std::string::npos);
   CHECK(text.find("\n\tMax throughput per process \t\t\t=    8000.00 kB/sec \n") != std::string::npos);
   CHECK(text.find("\n\tAvg throughput per process \t\t\t=    5000.00 kB/sec\n") != std::string::npos);

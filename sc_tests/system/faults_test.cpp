@@ -5,16 +5,16 @@ using namespace vp::test;
 
 TEST_CASE("one fault on the wire costs a retry and no data") {
   const std::vector<std::string> faults = {
-      "read_crc:cmd=18:block=3:skip=5",       "read_end_bit:cmd=18:block=0:skip=5", "no_response:cmd=18:skip=5",
-      "response_crc:cmd=18:skip=5",           "response_index:cmd=18:skip=5",       "command_crc:cmd=18:skip=5",
-      "write_crc:cmd=25:block=2:skip=5",      "write_no_status:cmd=25:block=1:skip=5", "no_response:cmd=23:skip=9",
+      "read_crc:cmd=18:block=3:skip=5",  "read_end_bit:cmd=18:block=0:skip=5",    "no_response:cmd=18:skip=5",
+      "response_crc:cmd=18:skip=5",      "response_index:cmd=18:skip=5",          "command_crc:cmd=18:skip=5",
+      "write_crc:cmd=25:block=2:skip=5", "write_no_status:cmd=25:block=1:skip=5", "no_response:cmd=23:skip=9",
       "response_crc:cmd=25:skip=5",
   };
   for (const std::string& fault : faults) {
     for (const char* timing : {"--timing=at", "--timing=lt"}) {
       INFO(fault << " " << timing);
-      const Json r = json_of(fio({"--platform=generic", timing, "-p", "mmc_bus.faults=" + fault,
-                                  "-p", "driver.request_timeout_ms=200"},
+      const Json r = json_of(fio({"--platform=generic", timing, "-p", "mmc_bus.faults=" + fault, "-p",
+                                  "driver.request_timeout_ms=200"},
                                  {"--rw=randwrite", "--bs=16k", "--size=1M", "--verify=crc32c"}));
       CHECK(counter(r, "sdhci.error_interrupts") >= 1);
       CHECK(r["emmc-vp"]["io_errors"] == 0);
@@ -47,13 +47,18 @@ TEST_CASE("an unsplit descriptor across 128 MiB is a finding at the exact byte a
   CHECK(counter(good, "sdhci.boundary_crossings") == 0);
 }
 
-TEST_CASE("eight segments of one request across eight windows cost eight more descriptors, or are eight findings") {
+TEST_CASE(
+    "eight segments of one request across eight windows cost eight more descriptors, or are eight findings") {
   // Runs of 64 KiB from 32 KiB below each multiple of 128 MiB: a 512 KiB request is eight segments.
   const std::vector<std::string> place = {"--platform=generic",
-                                          "-p", "driver.buffer_base=0x4fff8000",
-                                          "-p", "driver.buffer_bytes=0x70000000",
-                                          "-p", "driver.contiguity_pages=16",
-                                          "-p", "driver.run_stride=128M"};
+                                          "-p",
+                                          "driver.buffer_base=0x4fff8000",
+                                          "-p",
+                                          "driver.buffer_bytes=0x70000000",
+                                          "-p",
+                                          "driver.contiguity_pages=16",
+                                          "-p",
+                                          "driver.run_stride=128M"};
   const std::vector<std::string> job = {"--rw=read", "--bs=512k", "--size=1M"};
   const auto descriptors = [](const Json& r) { return counter(r, "sdhci.descriptors_fetched"); };
   for (const char* engine : {"--cqe=off", "--cqe=on"}) {
@@ -79,8 +84,8 @@ TEST_CASE("at and lt agree on commands and interrupts when every request meets a
                                "driver.split_128m=false", "-p", "sdhci.boundary_128m=adma_error"},
                               {"--rw=read", "--bs=64k", "--size=1M"})
                               .out);
-  for (const char* name : {"mmc_bus.commands", "mmc_bus.blocks_read", "sdhci.interrupts", "sdhci.error_interrupts",
-                           "sdhci.descriptors_fetched", "cpu.interrupts"}) {
+  for (const char* name : {"mmc_bus.commands", "mmc_bus.blocks_read", "sdhci.interrupts",
+                           "sdhci.error_interrupts", "sdhci.descriptors_fetched", "cpu.interrupts"}) {
     INFO(name);
     CHECK(counter(runs[0], name) == counter(runs[1], name));
   }
@@ -99,9 +104,10 @@ TEST_CASE("a DMA that stalls at 128 MiB is time on the way to memory, with and w
 }
 
 TEST_CASE("a wrapping address counter puts bytes in the wrong place and the check sees it") {
-  const Outcome o = fio({"--platform=generic", "-p", "driver.buffer_base=0x4ffff000", "-p", "driver.buffer_bytes=64M", "-p",
-                         "driver.split_128m=false", "-p", "sdhci.boundary_128m=wrap"},
-                        {"--rw=read", "--bs=64k", "--size=64k"});
+  const Outcome o =
+      fio({"--platform=generic", "-p", "driver.buffer_base=0x4ffff000", "-p", "driver.buffer_bytes=64M", "-p",
+           "driver.split_128m=false", "-p", "sdhci.boundary_128m=wrap"},
+          {"--rw=read", "--bs=64k", "--size=64k"});
   CHECK(o.status == 3);  // the broken rule outranks the mismatch it caused
   CHECK(o.err.find("mismatch") != std::string::npos);
 }
@@ -141,8 +147,10 @@ TEST_CASE("bad input ends with status 2, one line, and nothing written") {
       {with({"--timing=fast"}), {"fast"}},
       {with({"--vcd=/dev/null/x.vcd"}), {"/dev/null/x.vcd"}},
       {{"fio", "--output=" + out, "--", s.file("bad.fio")}, {"bad.fio", "2", "sideways"}},
-      {{"fio", "--output=" + out, "--", "--name=t", "--filename=/dev/mmcblk0", "--rw=read", "--bs=1000"}, {"1000", "512"}},
-      {{"fio", "--output=" + out, "--", "--name=t", "--filename=/dev/mmcblk0", "--rw=read", "--size=1T"}, {"size"}},
+      {{"fio", "--output=" + out, "--", "--name=t", "--filename=/dev/mmcblk0", "--rw=read", "--bs=1000"},
+       {"1000", "512"}},
+      {{"fio", "--output=" + out, "--", "--name=t", "--filename=/dev/mmcblk0", "--rw=read", "--size=1T"},
+       {"size"}},
       {{"frobnicate"}, {"frobnicate"}},
   };
   for (const Case& c : cases) {

@@ -8,7 +8,8 @@ namespace {
 /// 1 MiB in requests of 4 KiB: 256 of them.
 constexpr std::uint64_t kRequests = 256;
 std::vector<std::string> small(const char* rw, const char* depth) {
-  return {std::string("--rw=") + rw, "--bs=4k", "--size=1M", "--ioengine=libaio", std::string("--iodepth=") + depth};
+  return {std::string("--rw=") + rw, "--bs=4k", "--size=1M", "--ioengine=libaio",
+          std::string("--iodepth=") + depth};
 }
 /// Commands of card set-up, which every mode has: counted with one read less of what is asked.
 std::uint64_t of(const Json& r, const char* name) { return counter(r, name); }
@@ -53,8 +54,9 @@ TEST_CASE("software queueing takes one interrupt per command and one per transfe
 }
 
 TEST_CASE("software queueing writes and reads back, mixed and deep, and the spans of every request add up") {
-  const Json r = json_of(fio({"--platform=apl-swcmdq", "--queue=software"},
-                             {"--rw=randrw", "--bs=16k", "--size=2M", "--ioengine=libaio", "--iodepth=16", "--fsync=16"}));
+  const Json r = json_of(
+      fio({"--platform=apl-swcmdq", "--queue=software"},
+          {"--rw=randrw", "--bs=16k", "--size=2M", "--ioengine=libaio", "--iodepth=16", "--fsync=16"}));
   CHECK(of(r, "mmc_bus.cmd44") == 128);
   CHECK(of(r, "mmc_bus.cmd46") + of(r, "mmc_bus.cmd47") == 128);
   CHECK(of(r, "emmc.tasks_most") > 4);
@@ -64,8 +66,8 @@ TEST_CASE("software queueing writes and reads back, mixed and deep, and the span
 TEST_CASE("at and lt do the same with software queueing: bytes and commands, bandwidth within 2 percent") {
   for (const char* rw : {"randread", "randwrite"}) {
     INFO(rw);
-    const std::vector<std::string> job = {std::string("--rw=") + rw, "--bs=32k", "--size=4M", "--ioengine=libaio",
-                                          "--iodepth=1"};
+    const std::vector<std::string> job = {std::string("--rw=") + rw, "--bs=32k", "--size=4M",
+                                          "--ioengine=libaio", "--iodepth=1"};
     const Json at = json_of(fio({"--platform=apl-swcmdq", "--queue=software", "--timing=at"}, job));
     const Json lt = json_of(fio({"--platform=apl-swcmdq", "--queue=software", "--timing=lt"}, job));
     for (const char* name : {"mmc_bus.cmd44", "mmc_bus.cmd46", "mmc_bus.cmd47", "mmc_bus.blocks_read",
@@ -81,7 +83,8 @@ TEST_CASE("hsq moves the same commands as no queue, without the CMD13 after writ
     const Json none = json_of(fio({"--platform=apl-swcmdq", "--queue=none"}, small(rw, "8")));
     const Json hsq = json_of(fio({"--platform=apl-swcmdq", "--queue=hsq"}, small(rw, "8")));
     const bool write = std::string(rw) == "randwrite";
-    for (const char* name : {"mmc_bus.cmd18", "mmc_bus.cmd25", "check.payload_bytes"}) CHECK(of(none, name) == of(hsq, name));
+    for (const char* name : {"mmc_bus.cmd18", "mmc_bus.cmd25", "check.payload_bytes"})
+      CHECK(of(none, name) == of(hsq, name));
     CHECK(of(none, "mmc_bus.cmd13") - of(hsq, "mmc_bus.cmd13") == (write ? kRequests : 0));
     CHECK(span_ns(hsq) < span_ns(none));
   }
@@ -91,10 +94,11 @@ TEST_CASE("hsq moves the same commands as no queue, without the CMD13 after writ
 // reports: gains at 4 KiB, none at 512 KiB).
 TEST_CASE("hsq gains with small requests and next to nothing with large ones") {
   const auto gain = [](const char* bs, const char* size) {
-    const std::vector<std::string> job = {"--rw=read", std::string("--bs=") + bs, std::string("--size=") + size,
-                                          "--ioengine=libaio", "--iodepth=8"};
+    const std::vector<std::string> job = {"--rw=read", std::string("--bs=") + bs,
+                                          std::string("--size=") + size, "--ioengine=libaio", "--iodepth=8"};
     const auto bandwidth = [&](const char* queue) {
-      return json_of(fio({"--platform=apl-swcmdq", std::string("--queue=") + queue}, job))["jobs"][0]["read"]["bw_bytes"]
+      return json_of(fio({"--platform=apl-swcmdq", std::string("--queue=") + queue},
+                         job))["jobs"][0]["read"]["bw_bytes"]
           .get<double>();
     };
     return bandwidth("hsq") / bandwidth("none");
@@ -112,23 +116,43 @@ TEST_CASE("queue modes that host or device cannot do are one line and status 2")
     CHECK(std::count(o.err.begin(), o.err.end(), '\n') == 1);
     return o.err;
   };
-  CHECK(refused(fio({"--platform=apl-swcmdq", "--queue=cqe"}, small("read", "1"))).find("no command queue engine") !=
+  CHECK(refused(fio({"--platform=apl-swcmdq", "--queue=cqe"}, small("read", "1")))
+            .find("no command queue engine") != std::string::npos);
+  CHECK(refused(fio({"--platform=apl-swcmdq", "--cqe=on"}, small("read", "1"))).find("--cqe=on") !=
         std::string::npos);
-  CHECK(refused(fio({"--platform=apl-swcmdq", "--cqe=on"}, small("read", "1"))).find("--cqe=on") != std::string::npos);
-  CHECK(refused(fio({"--platform=apl-swcmdq", "-p", "emmc.ext_csd=4g-emmc441.hex", "--queue=software"}, small("read", "1")))
+  CHECK(refused(fio({"--platform=apl-swcmdq", "-p", "emmc.ext_csd=4g-emmc441.hex", "--queue=software"},
+                    small("read", "1")))
             .find("CMDQ_SUPPORT") != std::string::npos);
-  CHECK(refused(fio({"--platform=th1520", "--queue=software", "--cqe=on"}, small("read", "1"))).find("contradicts") !=
-        std::string::npos);
+  CHECK(refused(fio({"--platform=th1520", "--queue=software", "--cqe=on"}, small("read", "1")))
+            .find("contradicts") != std::string::npos);
 }
 
 TEST_CASE("iozone prints its blocks in order and each thread's file is its own") {
-  const Outcome o = run({"iozone", "--quiet", "--platform=apl-swcmdq", "--queue=software", "--", "-s", "64k", "-r", "4k",
-                         "-i", "0", "-i", "1", "-i", "2", "-i", "8", "-I", "-t", "2"});
+  const Outcome o = run({"iozone",
+                         "--quiet",
+                         "--platform=apl-swcmdq",
+                         "--queue=software",
+                         "--",
+                         "-s",
+                         "64k",
+                         "-r",
+                         "4k",
+                         "-i",
+                         "0",
+                         "-i",
+                         "1",
+                         "-i",
+                         "2",
+                         "-i",
+                         "8",
+                         "-I",
+                         "-t",
+                         "2"});
   INFO(o.err);
   REQUIRE(o.status == 0);
   std::size_t at = 0;
-  for (const char* name : {"initial writers", "rewriters", "readers", "re-readers", "random readers", "mixed workload",
-                           "random writers"}) {
+  for (const char* name : {"initial writers", "rewriters", "readers", "re-readers", "random readers",
+                           "mixed workload", "random writers"}) {
     at = o.out.find(std::string("Children see throughput for  2 ") + name, at);
     REQUIRE(at != std::string::npos);
   }

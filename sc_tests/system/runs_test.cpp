@@ -13,8 +13,9 @@ double mean_clat_us(const Json& r, const char* direction = "read") {
 double bandwidth(const Json& r, const char* direction = "read") {
   return r["jobs"][0][direction]["bw_bytes"].get<double>();
 }
-const std::vector<std::string> kTh1520Job = {"--rw=randread",  "--bs=1M", "--ioengine=sync", "--iodepth=256",
-                                             "--numjobs=1",    "--group_reporting", "--readonly"};
+const std::vector<std::string> kTh1520Job = {"--rw=randread", "--bs=1M",     "--ioengine=sync",
+                                             "--iodepth=256", "--numjobs=1", "--group_reporting",
+                                             "--readonly"};
 
 }  // namespace
 
@@ -52,9 +53,10 @@ TEST_CASE("at and lt move the same bytes in the same counts, bandwidth within 2 
     INFO(job[0] << " " << job[1]);
     const Json at = json_of(fio({"--platform=th1520", "--timing=at"}, job));
     const Json lt = json_of(fio({"--platform=th1520", "--timing=lt"}, job));
-    for (const char* name : {"mmc_bus.commands", "mmc_bus.blocks_read", "mmc_bus.blocks_written", "sdhci.interrupts",
-                             "sdhci.descriptors_fetched", "axi.read_bytes", "axi.write_bytes", "axi.read_bursts",
-                             "axi.write_bursts", "check.payload_bytes"}) {
+    for (const char* name :
+         {"mmc_bus.commands", "mmc_bus.blocks_read", "mmc_bus.blocks_written", "sdhci.interrupts",
+          "sdhci.descriptors_fetched", "axi.read_bytes", "axi.write_bytes", "axi.read_bursts",
+          "axi.write_bursts", "check.payload_bytes"}) {
       INFO(name);
       CHECK(counter(at, name) == counter(lt, name));
     }
@@ -96,8 +98,8 @@ TEST_CASE("every bus mode stays below its framed limit and above the mode before
     double hz;
     unsigned frame;
   };
-  const Mode modes[] = {{"legacy", 26e6, 530}, {"hs52", 52e6, 530}, {"ddr52", 52e6, 274}, {"hs200", 200e6, 530},
-                        {"hs400", 200e6, 274}, {"hs400es", 200e6, 274}};
+  const Mode modes[] = {{"legacy", 26e6, 530}, {"hs52", 52e6, 530},   {"ddr52", 52e6, 274},
+                        {"hs200", 200e6, 530}, {"hs400", 200e6, 274}, {"hs400es", 200e6, 274}};
   double before = 0;
   for (const Mode& m : modes) {
     INFO(m.name);
@@ -119,18 +121,23 @@ TEST_CASE("spans of every workload add up and the verdict names what was slowed 
   };
   const std::vector<Case> cases = {
       {{"-p", "driver.max_mode=hs52"}, {"--rw=read", "--bs=512k", "--size=4M"}, "link_rate"},
-      {{"-p", "nand.t_r_lsb_us=2000", "-p", "nand.t_r_msb_us=2000"}, {"--rw=randread", "--bs=4k", "--size=1M"}, "device_array"},
+      {{"-p", "nand.t_r_lsb_us=2000", "-p", "nand.t_r_msb_us=2000"},
+       {"--rw=randread", "--bs=4k", "--size=1M"},
+       "device_array"},
       {{"-p", "nand.firmware_read_us=2000"}, {"--rw=randread", "--bs=4k", "--size=1M"}, "device_firmware"},
       {{"-p", "cpu.request_prep_ns=2000000"}, {"--rw=randread", "--bs=4k", "--size=1M"}, "driver"},
       {{"-p", "cpu.irq_entry_ns=1000000"}, {"--rw=randread", "--bs=4k", "--size=1M"}, "interrupt"},
-      {{"-p", "sdhci.axi.max_burst_beats=1", "-p", "sdhci.axi.outstanding_writes=1", "-p", "axi.clock_hz=20e6"},
-       {"--rw=read", "--bs=512k", "--size=4M"}, "axi_stall"},
+      {{"-p", "sdhci.axi.max_burst_beats=1", "-p", "sdhci.axi.outstanding_writes=1", "-p",
+        "axi.clock_hz=20e6"},
+       {"--rw=read", "--bs=512k", "--size=4M"},
+       "axi_stall"},
   };
   for (const Case& c : cases) {
     std::vector<std::string> platform = {"--platform=generic", "--explain"};
     platform.insert(platform.end(), c.platform.begin(), c.platform.end());
     INFO(c.cause);
-    const Json r = json_of(fio(platform, c.job));  // a span sum that differs from a latency ends with status 1
+    const Json r =
+        json_of(fio(platform, c.job));  // a span sum that differs from a latency ends with status 1
     CHECK(r["emmc-vp"]["verdict"]["cause"] == c.cause);
   }
 }
@@ -142,7 +149,8 @@ TEST_CASE("written data survive in the image and nothing else changes") {
   REQUIRE(std::filesystem::exists(s.file("disk.img")));
   const std::string before = slurp(s.file("disk.img"));
   CHECK(before.size() == 2u << 20);
-  const Json r = json_of(fio({"--platform=generic", image}, {"--rw=randread", "--bs=4k", "--size=2M", "--verify=crc32c"}));
+  const Json r = json_of(
+      fio({"--platform=generic", image}, {"--rw=randread", "--bs=4k", "--size=2M", "--verify=crc32c"}));
   CHECK(r["emmc-vp"]["verify_errors"] == 0);
   CHECK(slurp(s.file("disk.img")) == before);
 }
@@ -151,8 +159,8 @@ TEST_CASE("every way to move data carries them unharmed") {
   const std::vector<std::vector<std::string>> ways = {
       {"-p", "driver.dma=pio"},
       {"-p", "driver.dma=sdma"},
-      {"-p", "driver.v4_mode=never"},                                            // 96-bit descriptors
-      {"-p", "driver.v4_mode=never", "-p", "sdhci.capabilities1=0x226dc881"},    // 32-bit descriptors
+      {"-p", "driver.v4_mode=never"},                                          // 96-bit descriptors
+      {"-p", "driver.v4_mode=never", "-p", "sdhci.capabilities1=0x226dc881"},  // 32-bit descriptors
       {"-p", "driver.auto_cmd23=false"},
       {"-p", "driver.contiguity_pages=1", "-p", "driver.buffer_byte_offset=260"},
       {"-p", "driver.page_bytes=64K", "-p", "driver.contiguity_pages=1"},
@@ -174,7 +182,8 @@ TEST_CASE("every way to move data carries them unharmed") {
 }
 
 TEST_CASE("buffers above 4 GiB are reached by 64-bit descriptors") {
-  const Json r = json_of(fio({"--platform=generic", "-p", "driver.buffer_base=0x100000000", "-p", "driver.buffer_bytes=256M"},
-                             {"--rw=randwrite", "--bs=64k", "--size=2M", "--verify=crc32c"}));
+  const Json r = json_of(
+      fio({"--platform=generic", "-p", "driver.buffer_base=0x100000000", "-p", "driver.buffer_bytes=256M"},
+          {"--rw=randwrite", "--bs=64k", "--size=2M", "--verify=crc32c"}));
   CHECK(r["emmc-vp"]["verify_errors"] == 0);
 }
