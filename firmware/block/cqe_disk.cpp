@@ -17,14 +17,6 @@ constexpr unsigned kFlushTag = cq::kDirectSlot;
 unsigned lowest(std::uint32_t tags) { return static_cast<unsigned>(std::countr_zero(tags)); }
 }  // namespace
 
-Request* CqeDisk::Ring::pop() {
-  if (count == 0) return nullptr;
-  Request* r = items[head];
-  head = (head + 1) % items.size();
-  --count;
-  return r;
-}
-
 void CqeDisk::init(Cqhci& engine, Sdhci& host, Card& card, MmcDisk& legacy, const CqeDiskConfig& config) {
   engine_ = &engine;
   host_ = &host;

@@ -10,6 +10,7 @@
 #include <array>
 
 #include "firmware/block/mmc_disk.hpp"
+#include "firmware/block/ring.hpp"
 #include "firmware/drivers/cqhci.hpp"
 
 namespace fw {
@@ -48,12 +49,6 @@ class CqeDisk final : public BlockBackend {
     MmcError error = MmcError::none;  ///< why it is blamed in the recovery that runs
     std::uint64_t deadline_ns = 0;
   };
-  struct Ring {
-    std::array<Request*, kSlots + 1> items{};
-    unsigned head = 0, count = 0;
-    void push(Request* r) { items[(head + count++) % items.size()] = r; }
-    Request* pop();
-  };
 
   bool describe(unsigned tag);
   void submit(unsigned tag);
@@ -85,7 +80,7 @@ class CqeDisk final : public BlockBackend {
   std::uint32_t outstanding_ = 0;       ///< doorbell rung, not ended
   std::uint32_t held_ = 0;              ///< described, waiting for the end of recovery
   std::uint64_t next_deadline_ns_ = 0;  ///< not after any outstanding slot's
-  Ring flushes_, finished_;
+  Ring<Request*, kSlots + 1> flushes_, finished_;
   Request* legacy_flush_ = nullptr;
   bool legacy_running_ = false, recovering_ = false, engine_lost_ = false;
   bool queue_unclean_ = false;  ///< the last recovery could not empty the card's queue

@@ -1,5 +1,6 @@
 #include "firmware/block/hsq_disk.hpp"
 
+#include "firmware/block/transfer.hpp"
 #include "firmware/drivers/irq_lock.hpp"
 #include "firmware/hal/hal.hpp"
 #include "firmware/mmc/commands.hpp"
@@ -11,14 +12,6 @@ constexpr std::uint64_t kNever = ~std::uint64_t{0};
 constexpr std::uint32_t kMaxAttempts = 2, kSmallWrite = 4096;
 bool small_write(const Request& r) { return r.write && r.bytes == kSmallWrite; }
 }  // namespace
-
-Request* HsqDisk::Ring::pop() {
-  if (count == 0) return nullptr;
-  Request* r = items[head];
-  head = (head + 1) % items.size();
-  --count;
-  return r;
-}
 
 void HsqDisk::init(MmcHost& host, Card& card, MmcDisk& legacy, const HsqDiskConfig& config) {
   host_ = &host;
@@ -56,19 +49,8 @@ void HsqDisk::start_next() {
 void HsqDisk::start(Request& r) {
   running_ = &r;
   ++r.attempts;
-  const std::uint32_t n = gather(r.io->buffer, r.buffer_offset, r.bytes, config_.max_seg_bytes, segments_);
-  data_.segments = {segments_.data(), n};
-  data_.block_bytes = kSectorBytes;
-  data_.blocks = r.bytes / kSectorBytes;
-  data_.read = !r.write;
-  const bool many = data_.blocks > 1;
-  command_ = MmcCommand{};
-  command_.index = r.write ? (many ? cmd::kWriteMultiple : cmd::kWriteSingle)
-                           : (many ? cmd::kReadMultiple : cmd::kReadSingle);
-  command_.arg = card_->address_arg(r.lba);
-  command_.data = &data_;
-  command_.use_sbc = many;
-  command_.sbc_arg = data_.blocks;
+  data_ = transfer_data(r, config_.max_seg_bytes, segments_);
+  command_ = transfer_command(r, *card_, data_);
   command_.listener = this;
   host_->start(command_);
 }

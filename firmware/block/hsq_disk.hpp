@@ -8,6 +8,7 @@
 #include <array>
 
 #include "firmware/block/mmc_disk.hpp"
+#include "firmware/block/ring.hpp"
 
 namespace fw {
 
@@ -35,14 +36,6 @@ class HsqDisk final : public BlockBackend, private CommandListener {
   std::uint32_t recoveries() const { return recoveries_; }
 
  private:
-  struct Ring {
-    std::array<Request*, kMaxDepth + 1> items{};
-    unsigned head = 0, count = 0;
-    void push(Request* r) { items[(head + count++) % items.size()] = r; }
-    Request* front() const { return items[head]; }
-    Request* pop();
-  };
-
   void command_answered(MmcCommand&) override {}
   void command_ended(MmcCommand& c) override;
 
@@ -56,7 +49,7 @@ class HsqDisk final : public BlockBackend, private CommandListener {
   Card* card_ = nullptr;
   MmcDisk* legacy_ = nullptr;
   HsqDiskConfig config_;
-  Ring waiting_, finished_;
+  Ring<Request*, kMaxDepth + 1> waiting_, finished_;
   Request* running_ = nullptr;  ///< at the hardware
   Request* flush_ = nullptr;    ///< at MmcDisk
   bool failed_ = false;

@@ -1,5 +1,6 @@
 #include "firmware/block/mmc_disk.hpp"
 
+#include "firmware/block/transfer.hpp"
 #include "firmware/hal/hal.hpp"
 #include "firmware/mmc/commands.hpp"
 
@@ -37,17 +38,9 @@ void MmcDisk::issue(Request& r) {
 
 void MmcDisk::start_transfer() {
   const Request& r = *request_;
-  const std::uint32_t n = gather(r.io->buffer, r.buffer_offset, r.bytes, config_.max_seg_bytes, segments_);
-  data_.segments = {segments_.data(), n};
-  data_.block_bytes = kSectorBytes;
-  data_.blocks = r.bytes / kSectorBytes;
-  data_.read = !r.write;
-  const bool many = data_.blocks > 1;
-  command_ = MmcCommand{};
-  command_.index = r.write ? (many ? cmd::kWriteMultiple : cmd::kWriteSingle)
-                           : (many ? cmd::kReadMultiple : cmd::kReadSingle);
-  command_.arg = card_->address_arg(r.lba);
-  command_.data = &data_;
+  data_ = transfer_data(r, config_.max_seg_bytes, segments_);
+  command_ = transfer_command(r, *card_, data_);
+  const bool many = command_.use_sbc;
   command_.use_sbc = many && config_.use_cmd23;
   command_.sbc_arg = data_.blocks | (r.fua && many ? kReliableWrite : 0);
   command_.stop = many && !config_.use_cmd23;

@@ -140,6 +140,6 @@ void RequestQueue::finish(Io& io) {
     done_.push(&io);
 }
 
-Io* RequestQueue::take_done() { return done_.count ? done_.pop() : nullptr; }
+Io* RequestQueue::take_done() { return done_.pop(); }
 
 }  // namespace fw

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "firmware/block/request.hpp"
+#include "firmware/block/ring.hpp"
 #include "firmware/block/split.hpp"
 
 namespace fw {
@@ -36,20 +37,6 @@ class RequestQueue {
   const QueueLimits& limits() const { return limits_; }
 
  private:
-  template <class T, unsigned N>
-  struct Ring {
-    std::array<T*, N> items{};
-    unsigned head = 0, count = 0;
-    void push(T* t) { items[(head + count++) % N] = t; }
-    T* front() { return items[head]; }
-    T* pop() {
-      T* t = items[head];
-      head = (head + 1) % N;
-      --count;
-      return t;
-    }
-  };
-
   void cut_more();
   bool cut_one(Io& io);
   Request* new_request(Io& io);
@@ -64,8 +51,8 @@ class RequestQueue {
   QueueLimits limits_;
   std::array<Request, kMaxRequests> requests_{};
   std::uint64_t free_ = 0;  ///< bit n: request n is free
-  Ring<Request, kMaxRequests> waiting_;
-  Ring<Io, kMaxIos> cutting_, done_;
+  Ring<Request*, kMaxRequests> waiting_;
+  Ring<Io*, kMaxIos> cutting_, done_;
   Request* prepared_ = nullptr;
   unsigned in_flight_ = 0;
   std::array<Segment, kMaxSegments> segments_{};

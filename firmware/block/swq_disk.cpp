@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "firmware/block/transfer.hpp"
 #include "firmware/drivers/irq_lock.hpp"
 #include "firmware/hal/hal.hpp"
 #include "firmware/mmc/commands.hpp"
@@ -12,13 +13,6 @@ namespace {
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
 constexpr std::uint64_t kMs = 1'000'000;
 }  // namespace
-
-SwqDisk::Ended SwqDisk::Ring::pop() {
-  const Ended e = items[head];
-  head = (head + 1) % items.size();
-  --count;
-  return e;
-}
 
 void SwqDisk::init(MmcHost& host, Card& card, MmcDisk& legacy, const SwqDiskConfig& config) {
   host_ = &host;
@@ -143,11 +137,7 @@ void SwqDisk::execute(unsigned tag) {
   executing_ = tag;
   line_ = Line::execute;
   line_tag_ = tag;
-  const std::uint32_t n = gather(r.io->buffer, r.buffer_offset, r.bytes, config_.max_seg_bytes, segments_);
-  data_.segments = {segments_.data(), n};
-  data_.block_bytes = kSectorBytes;
-  data_.blocks = r.bytes / kSectorBytes;
-  data_.read = !r.write;
+  data_ = transfer_data(r, config_.max_seg_bytes, segments_);
   transfer_.index = r.write ? cmd::kExecuteWrite : cmd::kExecuteRead;
   transfer_.arg = tag << cmd::kTaskLsb;
   transfer_.data = &data_;

@@ -15,6 +15,7 @@
 #include <array>
 
 #include "firmware/block/mmc_disk.hpp"
+#include "firmware/block/ring.hpp"
 
 namespace fw {
 
@@ -61,12 +62,6 @@ class SwqDisk final : public BlockBackend, private CommandListener {
     Request* request = nullptr;
     unsigned tag = kNone;
   };
-  struct Ring {
-    std::array<Ended, kSlots + 1> items{};
-    unsigned head = 0, count = 0;
-    void push(Ended e) { items[(head + count++) % items.size()] = e; }
-    Ended pop();
-  };
 
   // CommandListener
   void command_answered(MmcCommand& c) override;
@@ -108,7 +103,7 @@ class SwqDisk final : public BlockBackend, private CommandListener {
   unsigned live_ = 0;  ///< requests under a tag that have not ended
   std::uint64_t next_order_ = 0;
   std::uint64_t next_deadline_ns_ = 0;  ///< not after any queued slot's
-  Ring finished_;
+  Ring<Ended, kSlots + 1> finished_;
 
   // the lines
   Line line_ = Line::free;

@@ -156,9 +156,7 @@ bool Hsmmc::prepare_data(const MmcData& data) {
     return false;
   dma_used_ = config_.use_dma && dma_.start(data);
   if (config_.use_dma && !dma_used_) ++pio_fallbacks_;
-  pio_segment_ = 0;
-  pio_offset_ = 0;
-  pio_blocks_ = data.blocks;
+  pio_.start(data);
   return true;
 }
 

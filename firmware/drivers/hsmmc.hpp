@@ -6,6 +6,7 @@
 #pragma once
 
 #include "firmware/drivers/hsmmc_dma.hpp"
+#include "firmware/drivers/pio_cursor.hpp"
 #include "firmware/mmc/host.hpp"
 #include "models/hsmmc/hsmmc_regs.hpp"
 
@@ -69,7 +70,6 @@ class Hsmmc final : public MmcHost {
   void data_finished();
   void read_response(MmcCommand& c);
   void pio_service();
-  void pio_block();
 
   HsmmcConfig config_;
   HostCaps caps_;
@@ -82,8 +82,7 @@ class Hsmmc final : public MmcHost {
   Phase phase_ = Phase::idle;
   bool command_seen_ = false, data_seen_ = false, dma_used_ = false, auto23_ = false;
   std::uint64_t deadline_ns_ = 0;
-  std::size_t pio_segment_ = 0;
-  std::uint32_t pio_offset_ = 0, pio_blocks_ = 0;
+  PioCursor pio_;
   std::uint32_t aborts_ = 0, pio_fallbacks_ = 0;
 };
 

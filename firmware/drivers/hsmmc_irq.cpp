@@ -81,8 +81,8 @@ void Hsmmc::command_complete() {
 /// TC has come for the phase under way. A data command also waits for the DMA.
 void Hsmmc::data_finished() {
   if (phase_ == Phase::command && active_->data) {
-    if (!dma_used_ && pio_blocks_) pio_service();
-    if (!dma_used_ && pio_blocks_) return finish(MmcError::data_timeout);
+    if (!dma_used_ && pio_.blocks_left()) pio_service();
+    if (!dma_used_ && pio_.blocks_left()) return finish(MmcError::data_timeout);
     if (active_->stop) return issue_stop();
   }
   if (active_->data && dma_used_ && !dma_.done()) return;
@@ -107,34 +107,10 @@ void Hsmmc::dma_error_irq() {
 void Hsmmc::pio_service() {
   if (!active_->data || dma_used_) return;
   const std::uint32_t ready = active_->data->read ? hs::kBre : hs::kBwe;
-  while (pio_blocks_ && (read(hs::kPstate) & ready)) pio_block();
-}
-
-void Hsmmc::pio_block() {
-  const MmcData& data = *active_->data;
-  for (std::uint32_t left = data.block_bytes; left;) {
-    const Segment& s = data.segments[pio_segment_];
-    std::uint32_t n = s.bytes - pio_offset_;
-    if (n > left) n = left;
-    auto* bytes = static_cast<unsigned char*>(hal::ram(s.address + pio_offset_, n));
-    for (std::uint32_t i = 0; i < n; i += 4) {
-      std::uint32_t word = 0;
-      if (data.read) {
-        word = read(hs::kDataPort);
-        std::memcpy(bytes + i, &word, 4);
-      } else {
-        std::memcpy(&word, bytes + i, 4);
-        write(hs::kDataPort, word);
-      }
-    }
-    left -= n;
-    pio_offset_ += n;
-    if (pio_offset_ == s.bytes) {
-      ++pio_segment_;
-      pio_offset_ = 0;
-    }
-  }
-  --pio_blocks_;
+  while (pio_.blocks_left() && (read(hs::kPstate) & ready))
+    pio_.block(
+        *active_->data, [&] { return read(hs::kDataPort); },
+        [&](std::uint32_t word) { write(hs::kDataPort, word); });
 }
 
 }  // namespace fw

@@ -11,6 +11,7 @@
 // reach a buffer (SDMA in V3 mode or 8-byte descriptors above 4 GiB) falls back to PIO for that request.
 #pragma once
 
+#include "firmware/drivers/pio_cursor.hpp"
 #include "firmware/drivers/sdhci_adma.hpp"
 #include "firmware/mmc/host.hpp"
 
@@ -126,7 +127,6 @@ class Sdhci final : public MmcHost {
   void read_response(MmcCommand& c);
   void sdma_next();
   void pio_service();
-  void pio_block();
 
   // command queueing (sdhci_cqe.cpp)
   void drain_buffer();
@@ -156,8 +156,7 @@ class Sdhci final : public MmcHost {
   std::uint64_t deadline_ns_ = 0;
   DmaKind kind_ = DmaKind::pio;
   std::uint64_t sdma_start_ = 0, sdma_end_ = 0, sdma_next_ = 0;
-  std::size_t pio_segment_ = 0;
-  std::uint32_t pio_offset_ = 0, pio_blocks_ = 0;
+  PioCursor pio_;
 
   bool tuning_ = false, tuning_ready_ = false;
   CqeHandler* cqe_ = nullptr;

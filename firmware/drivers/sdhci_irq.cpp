@@ -118,8 +118,8 @@ void Sdhci::transfer_complete() {
 
 void Sdhci::data_finished() {
   if (phase_ == Phase::command && active_->data) {
-    if (kind_ == DmaKind::pio && pio_blocks_) pio_service();
-    if (kind_ == DmaKind::pio && pio_blocks_) return finish(MmcError::data_timeout);
+    if (kind_ == DmaKind::pio && pio_.blocks_left()) pio_service();
+    if (kind_ == DmaKind::pio && pio_.blocks_left()) return finish(MmcError::data_timeout);
     if (active_->stop && !config_.auto_cmd12) return issue_stop();
   }
   finish(MmcError::none);
@@ -129,34 +129,10 @@ void Sdhci::data_finished() {
 void Sdhci::pio_service() {
   if (!active_->data || kind_ != DmaKind::pio) return;
   const std::uint32_t ready = active_->data->read ? hw::kStateReadReady : hw::kStateWriteReady;
-  while (pio_blocks_ && (read32(hw::kPresentState) & ready)) pio_block();
-}
-
-void Sdhci::pio_block() {
-  const MmcData& data = *active_->data;
-  for (std::uint32_t left = data.block_bytes; left;) {
-    const Segment& s = data.segments[pio_segment_];
-    std::uint32_t n = s.bytes - pio_offset_;
-    if (n > left) n = left;
-    auto* bytes = static_cast<unsigned char*>(hal::ram(s.address + pio_offset_, n));
-    for (std::uint32_t i = 0; i < n; i += 4) {
-      std::uint32_t word = 0;
-      if (data.read) {
-        word = read32(hw::kBufferPort);
-        std::memcpy(bytes + i, &word, 4);
-      } else {
-        std::memcpy(&word, bytes + i, 4);
-        write32(hw::kBufferPort, word);
-      }
-    }
-    left -= n;
-    pio_offset_ += n;
-    if (pio_offset_ == s.bytes) {
-      ++pio_segment_;
-      pio_offset_ = 0;
-    }
-  }
-  --pio_blocks_;
+  while (pio_.blocks_left() && (read32(hw::kPresentState) & ready))
+    pio_.block(
+        *active_->data, [&] { return read32(hw::kBufferPort); },
+        [&](std::uint32_t word) { write32(hw::kBufferPort, word); });
 }
 
 }  // namespace fw

@@ -71,9 +71,7 @@ bool Sdhci::prepare_data(const MmcData& data) {
     sdma_end_ = sdma_start_ + data.segments[0].bytes;
     sdma_next_ = sdma_start_;
   }
-  pio_segment_ = 0;
-  pio_offset_ = 0;
-  pio_blocks_ = data.blocks;
+  pio_.start(data);
   return true;
 }
 

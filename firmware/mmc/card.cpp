@@ -50,17 +50,22 @@ SetupResult Card::set_up() {
   return SetupResult::ok;
 }
 
-SetupResult Card::identify() {
+bool Card::start_identification(std::uint32_t rca) {
   info_ = CardInfo{};
   cache_on_ = false;
   width_ = 1;
-  rca_ = kRca;
+  rca_ = rca;
   mode_ = CardMode::legacy;
   host_->set_timing(CardMode::legacy);
   host_->set_bus_width(1);
   host_->power_on();
-  if (!(clock_hz_ = host_->set_clock(kIdentifyHz))) return SetupResult::no_clock;
-  hal::delay_ns(kMs);
+  clock_hz_ = host_->set_clock(kIdentifyHz);
+  if (clock_hz_ != 0) hal::delay_ns(kMs);
+  return clock_hz_ != 0;
+}
+
+SetupResult Card::identify() {
+  if (!start_identification(kRca)) return SetupResult::no_clock;
   if (!poll_op_cond()) return SetupResult::no_card;
   return read_registers();
 }

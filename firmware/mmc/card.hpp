@@ -65,6 +65,8 @@ class Card {
 
  private:
   SetupResult identify();
+  /// Power and the identification clock, one line: how every card is first spoken to. False: no clock.
+  bool start_identification(std::uint32_t rca);
   bool poll_op_cond();
   SetupResult read_registers();
   bool command(std::uint8_t index, std::uint32_t arg, Response response, MmcCommand& c);

@@ -10,7 +10,6 @@
 namespace fw {
 
 namespace {
-constexpr std::uint32_t kIdentifyHz = 400'000;
 constexpr std::uint64_t kMs = 1'000'000;
 constexpr std::uint64_t kOpCondStepNs = 10 * kMs;
 constexpr unsigned kOpCondTries = 100;  // SD 4.2.3: ready within 1 s
@@ -41,16 +40,7 @@ bool Card::read_sd_register(std::uint8_t index, std::uint32_t arg, bool app, std
 }
 
 SetupResult Card::set_up_sd() {
-  info_ = CardInfo{};
-  cache_on_ = false;
-  width_ = 1;
-  rca_ = 0;
-  mode_ = CardMode::legacy;
-  host_->set_timing(CardMode::legacy);
-  host_->set_bus_width(1);
-  host_->power_on();
-  if (!(clock_hz_ = host_->set_clock(kIdentifyHz))) return SetupResult::no_clock;
-  hal::delay_ns(kMs);
+  if (!start_identification(0)) return SetupResult::no_clock;
   if (!sd_op_cond()) return SetupResult::no_card;
   if (const SetupResult r = sd_registers(); r != SetupResult::ok) return r;
   if (!sd_speed()) return SetupResult::mode_failed;
