@@ -5,34 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
-#include <toml.hpp>
 
 #include "platform/embedded.hpp"
 #include "platform/output_file.hpp"
+#include "platform/toml_text.hpp"
 
 namespace vp {
 namespace {
 
 constexpr unsigned kMaxInherits = 8;
-
-/// toml11 3.7 throws several lines of text; the first line and the file position are kept.
-std::string first_line(const std::string& text) {
-  std::string line = text.substr(0, text.find('\n'));
-  const auto bracket = line.rfind("] ");
-  return bracket == std::string::npos ? line : line.substr(bracket + 2);
-}
-
-toml::value parse_toml(const std::string& name, const std::string& text) {
-  std::istringstream in(text);
-  try {
-    return toml::parse(in, name);
-  } catch (const toml::exception& e) {
-    throw InputError(fmt::format("{}:{}: not valid TOML: {}: mend the line", name, e.location().line(),
-                                 first_line(e.what())));
-  } catch (const std::exception& e) {
-    throw InputError(fmt::format("{}: not valid TOML: {}: mend the file", name, first_line(e.what())));
-  }
-}
 
 std::string position(const std::string& file, const toml::value& v) {
   return fmt::format("{}:{}: ", file, v.location().line());
@@ -88,7 +69,7 @@ class Loader {
     }
     if (const auto* description = entry(root, "description"))
       loaded.description = word(*description, "description", file);
-    for (const auto& [key, value] : in_file_order(root.as_table()))
+    for (const auto& [key, value] : in_file_order(root))
       if (key != "inherits" && key != "part" && key != "description") set(key, *value, file);
   }
 
@@ -131,17 +112,6 @@ class Loader {
     return v.as_string().str;
   }
 
-  /// toml11 keeps tables unordered: errors and settings must not depend on that.
-  static std::vector<std::pair<std::string, const toml::value*>> in_file_order(const toml::table& table) {
-    std::vector<std::pair<std::string, const toml::value*>> list;
-    for (const auto& [key, value] : table) list.emplace_back(key, &value);
-    std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
-      const auto la = a.second->location().line(), lb = b.second->location().line();
-      return la != lb ? la < lb : a.first < b.first;
-    });
-    return list;
-  }
-
   void set(const std::string& key, const toml::value& v, const std::string& file) {
     const std::string where = position(file, v);
     if (!v.is_table()) {
@@ -151,14 +121,14 @@ class Loader {
     if (v.as_table().count("value") != 0 && !registry_.find(key + ".value"))
       set_with_origin(key, v, where);
     else
-      for (const auto& [name, child] : in_file_order(v.as_table())) set(key + "." + name, *child, file);
+      for (const auto& [name, child] : in_file_order(v)) set(key + "." + name, *child, file);
   }
 
   void set_with_origin(const std::string& key, const toml::value& v, const std::string& where) {
     static const std::vector<std::string> kFields = {"value", "kind", "source"};
     ParamKind kind = ParamKind::choice;
     std::string source;
-    for (const auto& [name, child] : in_file_order(v.as_table())) {
+    for (const auto& [name, child] : in_file_order(v)) {
       if (name == "kind")
         kind = kind_of(scalar_text(*child, key + ".kind", where), key, where);
       else if (name == "source")

@@ -5,30 +5,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <sstream>
-#include <toml.hpp>
+
+#include "platform/toml_text.hpp"
 
 namespace vp {
 namespace {
 
 const std::string kFolder = "platform/measured/";
-
-std::string first_line(const std::string& text) {
-  const std::string line = text.substr(0, text.find('\n'));
-  const auto bracket = line.rfind("] ");
-  return bracket == std::string::npos ? line : line.substr(bracket + 2);
-}
-
-toml::value parse_toml(const std::string& file, const std::string& text) {
-  std::istringstream in(text);
-  try {
-    return toml::parse(in, file);
-  } catch (const toml::exception& e) {
-    throw InputError(fmt::format("{}:{}: not valid TOML: {}: mend the line", file, e.location().line(),
-                                 first_line(e.what())));
-  } catch (const std::exception& e) {
-    throw InputError(fmt::format("{}: not valid TOML: {}: mend the file", file, first_line(e.what())));
-  }
-}
 
 /// What a row takes from its run or file when it does not say itself.
 struct Defaults {

@@ -6,52 +6,20 @@
 #include <cmath>
 #include <filesystem>
 #include <sstream>
-#include <toml.hpp>
 
 #include "models/core/params.hpp"
 #include "platform/output_file.hpp"
+#include "platform/toml_text.hpp"
 
 namespace vp {
 namespace {
-
-using Entries = std::vector<std::pair<std::string, const toml::value*>>;
-
-/// toml11 keeps tables unordered: the file's order is the order of settings, overrides and errors.
-Entries in_file_order(const toml::value& table) {
-  Entries list;
-  for (const auto& [key, value] : table.as_table()) list.emplace_back(key, &value);
-  std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
-    const toml::source_location la = a.second->location(), lb = b.second->location();
-    if (la.line() != lb.line()) return la.line() < lb.line();
-    return la.column() != lb.column() ? la.column() < lb.column() : a.first < b.first;
-  });
-  return list;
-}
-
-std::string first_line(const std::string& text) {
-  const std::string line = text.substr(0, text.find('\n'));
-  const auto bracket = line.rfind("] ");
-  return bracket == std::string::npos ? line : line.substr(bracket + 2);
-}
-
-toml::value parse_text(const std::string& file, const std::string& text) {
-  std::istringstream in(text);
-  try {
-    return toml::parse(in, file);
-  } catch (const toml::exception& e) {
-    throw InputError(fmt::format("{}:{}: not valid TOML: {}: mend the line", file, e.location().line(),
-                                 first_line(e.what())));
-  } catch (const std::exception& e) {
-    throw InputError(fmt::format("{}: not valid TOML: {}: mend the file", file, first_line(e.what())));
-  }
-}
 
 class Reader {
  public:
   explicit Reader(std::string file) { scenario_.file = std::move(file); }
 
   Scenario read(const std::string& text) {
-    const toml::value root = parse_text(scenario_.file, text);
+    const toml::value root = parse_toml(scenario_.file, text);
     static const std::vector<std::string> kKeys = {
         "description", "platform",   "part",  "timing",   "cqe",      "queue",   "cpu",   "seed",
         "workload",    "parameters", "sweep", "analysis", "measured", "outputs", "expect"};
