@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstring>
 #include <stdexcept>
 
 namespace vp {
@@ -34,13 +33,11 @@ NativeCore::NativeCore(sc_core::sc_module_name module, Context& ctx, const CpuPa
       state_signal_(ctx.trace.add_state(std::string(name()) + ".state", kStateNames[0])),
       irq_signal_(ctx.trace.add_vector(std::string(name()) + ".irq", 1)) {
   for (std::size_t i = 0; i < cost_ps_.size(); ++i) cost_ps_[i] = to_ps(params.cost_ns[i]);
-  payload_.set_extension(&axi_);
   SC_THREAD(thread);
   set_stack_size(kStackBytes);
 }
 
 NativeCore::~NativeCore() {
-  payload_.clear_extension(&axi_);
   if (active_core == this) active_core = nullptr;
 }
 
@@ -241,24 +238,13 @@ std::uint64_t NativeCore::transport(tlm::tlm_command command, std::uint64_t addr
   const sc_time core_side = is_read ? mmio_read_ : mmio_write_;
   work_is_mmio_ = true;
   spend(core_side);
-  sync();                 // a handler may run here and use the payload for accesses of its own
-  unsigned char data[8];  // little-endian, whatever the host is
-  for (unsigned b = 0; b < bytes; ++b) data[b] = static_cast<unsigned char>(value >> (8 * b));
-  payload_.set_command(command);
-  payload_.set_address(address);
-  payload_.set_data_ptr(data);
-  payload_.set_data_length(bytes);
-  payload_.set_streaming_width(bytes);
-  payload_.set_byte_enable_ptr(nullptr);
-  payload_.set_dmi_allowed(false);
-  payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-  axi_.beats = 1;
-  axi_.beat_bytes = bytes;
+  sync();  // a handler may run here and use the payload for accesses of its own
+  tlm::tlm_generic_payload& payload = payload_.prepare(command, address, bytes, value);
 
   const sc_time access = sc_core::sc_time_stamp();
   sc_time path;
   active_core = nullptr;
-  socket->b_transport(payload_, path);
+  socket->b_transport(payload, path);
   active_core = this;
   local_ = sc_core::sc_time_stamp() + path;
   hold_ = local_;
@@ -267,16 +253,12 @@ std::uint64_t NativeCore::transport(tlm::tlm_command command, std::uint64_t addr
   ++(is_read ? counters_.mmio_reads : counters_.mmio_writes);
   ctx_.spans.cpu_mmio(local_);
   work_is_mmio_ = false;
-  if (payload_.is_response_error()) {
+  if (payload.is_response_error())
     ctx_.finding("cpu.bus_error", name(), {address},
                  fmt::format("{} of {} bytes at 0x{:x} was answered with {}", is_read ? "read" : "write",
-                             bytes, address, payload_.get_response_string()),
+                             bytes, address, payload.get_response_string()),
                  local_);
-    std::memset(data, 0xFF, sizeof data);
-  }
-  std::uint64_t result = 0;
-  for (unsigned b = 0; b < bytes; ++b) result |= static_cast<std::uint64_t>(data[b]) << (8 * b);
-  return result;
+  return payload_.value();
 }
 
 std::uint64_t NativeCore::read(std::uint64_t address, unsigned bytes) {
@@ -296,9 +278,8 @@ void* NativeCore::ram(std::uint64_t address, std::size_t bytes) {
     if (covers(r)) return r.data + (address - r.first);
 
   tlm::tlm_dmi dmi;
-  payload_.set_command(tlm::TLM_WRITE_COMMAND);
-  payload_.set_address(address);
-  if (socket->get_direct_mem_ptr(payload_, dmi) && dmi.is_read_write_allowed()) {
+  tlm::tlm_generic_payload& ask = payload_.prepare(tlm::TLM_WRITE_COMMAND, address, 1, 0);
+  if (socket->get_direct_mem_ptr(ask, dmi) && dmi.is_read_write_allowed()) {
     const Region r{dmi.get_start_address(), dmi.get_end_address(), dmi.get_dmi_ptr()};
     regions_.push_back(r);
     if (covers(r)) return r.data + (address - r.first);

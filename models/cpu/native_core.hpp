@@ -14,7 +14,7 @@
 #include <functional>
 #include <vector>
 
-#include "models/axi/axi_extension.hpp"
+#include "models/axi/register_payload.hpp"
 #include "models/cpu/cpu.hpp"
 
 namespace vp {
@@ -105,8 +105,7 @@ class NativeCore : public Cpu {
   bool halted_ = false;
   int exit_status_ = 0;
 
-  tlm::tlm_generic_payload payload_;
-  AxiExtension axi_;
+  RegisterPayload payload_;
   std::vector<Region> regions_;  ///< RAM seen so far, few
   SignalId state_signal_, irq_signal_;
 };

@@ -1,5 +1,7 @@
 #include "models/cpu/register_target.hpp"
 
+#include "models/core/register_access.hpp"
+
 namespace vp {
 
 RegisterTarget::RegisterTarget(sc_core::sc_module_name module, Context& ctx, const ClockDomain& bus,
@@ -19,24 +21,12 @@ void RegisterTarget::b_transport(tlm::tlm_generic_payload& payload, sc_time& del
   const unsigned bytes = payload.get_data_length();
   access_time_ = sc_core::sc_time_stamp() + delay;
   delay += bus_.cycles(access_cycles_);
-  if (payload.get_byte_enable_ptr()) {
-    payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
-  } else if (bytes == 0 || bytes > 8 || (bytes & (bytes - 1)) != 0 || payload.get_streaming_width() < bytes) {
-    payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
-  } else if (offset >= window_bytes_ || bytes > window_bytes_ - offset) {
-    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-  } else {
-    unsigned char* data = payload.get_data_ptr();
-    std::uint64_t value = 0;
-    if (payload.is_read()) {
-      value = bank_.read(static_cast<std::uint32_t>(offset), bytes);
-      for (unsigned b = 0; b < bytes; ++b) data[b] = static_cast<unsigned char>(value >> (8 * b));
-    } else if (payload.is_write()) {
-      for (unsigned b = 0; b < bytes; ++b) value |= static_cast<std::uint64_t>(data[b]) << (8 * b);
-      bank_.write(static_cast<std::uint32_t>(offset), bytes, value);
-    }
-    payload.set_response_status(tlm::TLM_OK_RESPONSE);
-  }
+  if (offset >= window_bytes_ || bytes > window_bytes_ - offset)
+    return payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  const auto at = static_cast<std::uint32_t>(offset);
+  serve_register_access(
+      payload, [&] { return bank_.read(at, bytes); },
+      [&](std::uint64_t value) { bank_.write(at, bytes, value); });
 }
 
 }  // namespace vp

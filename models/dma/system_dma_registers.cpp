@@ -2,6 +2,7 @@
 #include <bit>
 #include <cstring>
 
+#include "models/core/register_access.hpp"
 #include "models/dma/system_dma.hpp"
 
 namespace vp {
@@ -10,24 +11,22 @@ using namespace edma;
 using sc_core::sc_time_stamp;
 
 void SystemDma::b_transport(tlm::tlm_generic_payload& payload, sc_time& delay) {
-  const unsigned bytes = payload.get_data_length();
-  const auto offset = static_cast<std::uint32_t>(payload.get_address());
-  if (bytes == 0 || bytes > 8) {
-    payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
-    return;
-  }
   delay += axi_.cycles(params_.register_cycles);
   access_time_ = sc_time_stamp() + delay;
-  std::uint64_t value = 0;
-  if (payload.is_write()) std::memcpy(&value, payload.get_data_ptr(), bytes);
-  if (offset >= kParamBase)
-    value = access_param(offset - kParamBase, bytes, payload.is_write(), value);
-  else if (payload.is_write())
-    bank_.write(offset, bytes, value);
-  else
-    value = bank_.read(offset, bytes);
-  if (payload.is_read()) std::memcpy(payload.get_data_ptr(), &value, bytes);
-  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  const auto offset = static_cast<std::uint32_t>(payload.get_address());
+  const unsigned bytes = payload.get_data_length();
+  const bool in_sets = offset >= kParamBase;
+  serve_register_access(
+      payload,
+      [&] {
+        return in_sets ? access_param(offset - kParamBase, bytes, false, 0) : bank_.read(offset, bytes);
+      },
+      [&](std::uint64_t value) {
+        if (in_sets)
+          access_param(offset - kParamBase, bytes, true, value);
+        else
+          bank_.write(offset, bytes, value);
+      });
 }
 
 /// Parameter RAM; beyond its end reads give 0 and writes are lost.

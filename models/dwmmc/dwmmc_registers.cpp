@@ -1,8 +1,7 @@
 // Register behaviour of the DW-MMC model: what a bus access does.
 #include <fmt/format.h>
 
-#include <cstring>
-
+#include "models/core/register_access.hpp"
 #include "models/dwmmc/dwmmc.hpp"
 
 namespace vp {
@@ -26,23 +25,13 @@ bool locked_by_start(const RegDef& r) {
 }  // namespace
 
 void Dwmmc::b_transport(tlm::tlm_generic_payload& payload, sc_time& delay) {
-  const unsigned bytes = payload.get_data_length();
-  if (bytes == 0 || bytes > 8) {
-    payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
-    return;
-  }
   delay += axi_.cycles(params_.register_cycles);
   access_time_ = sc_time_stamp() + delay;
   const auto offset = static_cast<std::uint32_t>(payload.get_address());
-  std::uint64_t value = 0;
-  if (payload.is_read()) {
-    value = read(offset, bytes);
-    std::memcpy(payload.get_data_ptr(), &value, bytes);
-  } else {
-    std::memcpy(&value, payload.get_data_ptr(), bytes);
-    write(offset, bytes, value);
-  }
-  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  const unsigned bytes = payload.get_data_length();
+  serve_register_access(
+      payload, [&] { return read(offset, bytes); },
+      [&](std::uint64_t value) { write(offset, bytes, value); });
 }
 
 std::uint64_t Dwmmc::read(std::uint32_t offset, unsigned bytes) {

@@ -1,7 +1,7 @@
 // Register behaviour of the HSMMC host: what a bus access does, and bursts at DATA.
 #include <algorithm>
-#include <cstring>
 
+#include "models/core/register_access.hpp"
 #include "models/hsmmc/hsmmc.hpp"
 
 namespace vp {
@@ -26,23 +26,16 @@ void Hsmmc::b_transport(tlm::tlm_generic_payload& payload, sc_time& delay) {
     const sc_time last = axi_.cycles(beats + (payload.is_read() ? params_.data_first_beat : 0));
     return burst_at_data(payload, axi->pieces.front().ready + last);
   }
-  if (bytes == 0 || bytes > 8) {
-    payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
-    return;
-  }
   delay += axi_.cycles(params_.register_cycles);
   access_time_ = sc_time_stamp() + delay;
   const auto offset = static_cast<std::uint32_t>(payload.get_address());
-  payload.set_response_status(tlm::TLM_OK_RESPONSE);
-  if (is_port(offset)) return port_access(payload, bytes, access_time_);
-  std::uint64_t value = 0;
-  if (payload.is_read()) {
-    value = bank_.read(offset, bytes);
-    std::memcpy(payload.get_data_ptr(), &value, bytes);
-  } else {
-    std::memcpy(&value, payload.get_data_ptr(), bytes);
-    bank_.write(offset, bytes, value);
+  if (is_port(offset)) {
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+    return port_access(payload, bytes, access_time_);
   }
+  serve_register_access(
+      payload, [&] { return bank_.read(offset, bytes); },
+      [&](std::uint64_t value) { bank_.write(offset, bytes, value); });
 }
 
 /// One AXI burst at DATA: FIXED, or a single beat of the port's width; anything else is refused.

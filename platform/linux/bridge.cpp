@@ -42,12 +42,9 @@ Bridge::Bridge(sc_core::sc_module_name module, Context& ctx, const PciIdentity& 
       state_signal_(ctx.trace.add_state(std::string(name()) + ".state", "run")),
       irq_signal_(ctx.trace.add_vector(std::string(name()) + ".irq", 1)) {
   device_.set_limit(static_cast<unsigned>(params_.silence_limit_s));
-  payload_.set_extension(&axi_);
   SC_THREAD(thread);
   set_stack_size(kStackBytes);
 }
-
-Bridge::~Bridge() { payload_.clear_extension(&axi_); }
 
 void Bridge::listen(const Listener& device, const Listener& calendar) {
   device_listener_ = &device;
@@ -162,33 +159,18 @@ void Bridge::perform(PciAccess& access) {
 
 std::uint64_t Bridge::transport(tlm::tlm_command command, std::uint64_t address, std::uint32_t bytes,
                                 std::uint64_t value) {
-  unsigned char data[8];
-  for (std::uint32_t b = 0; b < bytes; ++b) data[b] = static_cast<unsigned char>(value >> (8 * b));
-  payload_.set_command(command);
-  payload_.set_address(address);
-  payload_.set_data_ptr(data);
-  payload_.set_data_length(bytes);
-  payload_.set_streaming_width(bytes);
-  payload_.set_byte_enable_ptr(nullptr);
-  payload_.set_dmi_allowed(false);
-  payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-  axi_.beats = 1;
-  axi_.beat_bytes = bytes;
+  tlm::tlm_generic_payload& payload = payload_.prepare(command, address, bytes, value);
   const sc_time start = sc_time_stamp();
   sc_time path;
-  socket->b_transport(payload_, path);
+  socket->b_transport(payload, path);
   if (path != sc_core::SC_ZERO_TIME) sc_core::wait(path);
   counters_.mmio_time += sc_time_stamp() - start;
   ctx_.spans.cpu_mmio(sc_time_stamp());
-  if (payload_.is_response_error()) {
+  if (payload.is_response_error())
     ctx_.finding("guest.bus_error", name(), {address},
                  fmt::format("the guest's access of {} bytes at 0x{:x} was answered with {}", bytes, address,
-                             payload_.get_response_string()));
-    return ~std::uint64_t{0};
-  }
-  std::uint64_t result = 0;
-  for (std::uint32_t b = 0; b < bytes; ++b) result |= std::uint64_t{data[b]} << (8 * b);
-  return result;
+                             payload.get_response_string()));
+  return payload_.value();
 }
 
 // --- interrupts ---

@@ -16,7 +16,7 @@
 #include <string>
 #include <systemc>
 
-#include "models/axi/axi_extension.hpp"
+#include "models/axi/register_payload.hpp"
 #include "models/core/context.hpp"
 #include "models/core/irq.hpp"
 #include "models/core/params.hpp"
@@ -49,7 +49,6 @@ class Bridge : public sc_core::sc_module, public IrqSink {
   /// `host_base`: where the function's BAR is on the interconnect. `memory` becomes the guest's own when it connects.
   Bridge(sc_core::sc_module_name name, Context& ctx, const PciIdentity& identity, std::uint64_t host_base,
          HostMemory& memory, const BridgeParams& params);
-  ~Bridge() override;
 
   /// Sockets on which the guest will connect; before the simulation starts.
   void listen(const Listener& device, const Listener& calendar);
@@ -100,8 +99,7 @@ class Bridge : public sc_core::sc_module, public IrqSink {
   bool level_ = false;  ///< of the interrupt line
   bool due_ = false;    ///< the guest is to hear of the level
   sc_core::sc_event line_event_;
-  tlm::tlm_generic_payload payload_;
-  AxiExtension axi_;
+  RegisterPayload payload_;
   BridgeCounters counters_;
   std::string failure_;
   SignalId state_signal_, irq_signal_;
