@@ -42,8 +42,8 @@ struct QueueBench {
 
   explicit QueueBench(const CqhciParams& q = queue_params(), TimingStyle style = TimingStyle::at,
                       const SdhciParams& p = bench_params(), bool elaborate = true)
-      : interconnect("interconnect", Bench::set_style(ctx, style), axi, InterconnectParams{}),
-        sram("sram", axi, Bench::sram_params()),
+      : interconnect("interconnect", with_style(ctx, style), axi, InterconnectParams{}),
+        sram("sram", axi, ram_of(Bench::kRamBytes)),
         bus("bus", ctx, MmcBusParams{}),
         host("host", ctx, axi, bus, card, p),
         cqe("cqe", ctx, host, q) {

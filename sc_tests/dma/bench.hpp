@@ -11,17 +11,11 @@
 
 #include "models/axi/interconnect.hpp"
 #include "models/dma/system_dma.hpp"
-#include "models/memory/sram.hpp"
-#include "sc_tests/catch.hpp"
+#include "sc_tests/bench_parts.hpp"
 
 namespace vp::test {
 
 using namespace vp::edma;
-using sc_core::sc_time;
-using sc_core::sc_time_stamp;
-
-inline constexpr std::uint64_t kCycle = 5000;  // ps
-inline sc_time cycles(std::uint64_t n) { return sc_time::from_value(n * kCycle); }
 
 /// A FIFO port: reads take from `out`, writes add to `in`; remembers every burst.
 struct FifoPort : sc_core::sc_module, AxiTimingTarget {
@@ -89,41 +83,6 @@ struct FifoPort : sc_core::sc_module, AxiTimingTarget {
   }
 };
 
-struct RegisterDriver : sc_core::sc_module {
-  tlm_utils::simple_initiator_socket<RegisterDriver> socket;
-  explicit RegisterDriver(sc_core::sc_module_name n) : sc_module(n), socket("socket") {}
-  sc_time access(bool is_write, std::uint64_t offset, unsigned bytes, std::uint64_t& value) {
-    tlm::tlm_generic_payload p;
-    p.set_command(is_write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
-    p.set_address(offset);
-    p.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
-    p.set_data_length(bytes);
-    p.set_streaming_width(bytes);
-    sc_time delay;
-    socket->b_transport(p, delay);
-    REQUIRE(p.get_response_status() == tlm::TLM_OK_RESPONSE);
-    return sc_time_stamp() + delay;
-  }
-  std::uint64_t read(std::uint64_t offset, unsigned bytes = 4) {
-    std::uint64_t v = 0;
-    access(false, offset, bytes, v);
-    return v;
-  }
-  /// Returns the instant the write takes effect.
-  sc_time write(std::uint64_t offset, std::uint64_t v, unsigned bytes = 4) {
-    return access(true, offset, bytes, v);
-  }
-};
-
-struct IrqProbe : IrqSink {
-  std::vector<sc_time> rises;
-  bool level = false;
-  void set_irq(unsigned, bool l) override {
-    if (l && !level) rises.push_back(sc_time_stamp());
-    level = l;
-  }
-};
-
 struct AckProbe : DmaPeripheral {
   std::vector<sc_time> at;
   void dma_acknowledged() override { at.push_back(sc_time_stamp()); }
@@ -144,8 +103,8 @@ struct DmaBench {
   AckProbe ack;
 
   explicit DmaBench(const SystemDmaParams& p = {}, TimingStyle style = TimingStyle::at)
-      : interconnect("interconnect", styled(ctx, style), axi, InterconnectParams{}),
-        sram("sram", axi, ram_params()),
+      : interconnect("interconnect", with_style(ctx, style), axi, InterconnectParams{}),
+        sram("sram", axi, ram_of(kRam)),
         dma("dma", ctx, axi, p) {
     dma.dma_port().socket.bind(interconnect.master_socket(interconnect.add_master("dma")));
     interconnect.target_socket(interconnect.add_target("sram", 0, kRam)).bind(sram.socket);
@@ -154,15 +113,6 @@ struct DmaBench {
     dma.irq.connect(irq, 0);
     dma.error_irq.connect(error_irq, 0);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
-  }
-  static Context& styled(Context& c, TimingStyle s) {
-    c.timing = s;
-    return c;
-  }
-  static SramParams ram_params() {
-    SramParams p;
-    p.size = kRam;
-    return p;
   }
   std::byte* ram(std::uint64_t at) { return sram.ptr(at, 1); }
   void fill(std::uint64_t at, std::size_t n, unsigned salt) {
@@ -207,10 +157,7 @@ struct DmaBench {
     regs.write(reg("EESR"), 1u << channel);
     if (interrupt) regs.write(reg("IESR"), 1u << channel);
   }
-  void advance(sc_time d) {
-    sc_core::sc_start(d);
-    sc_core::sc_start(sc_core::SC_ZERO_TIME);
-  }
+  void advance(sc_time d) { run_for(d); }
   /// A request now, then long enough for one transfer.
   void request(unsigned line) {
     dma.dma_request(line);

@@ -2,26 +2,18 @@
 // expected instant is a whole number of cycles from the register write.
 #pragma once
 
-#include <tlm_utils/simple_initiator_socket.h>
-
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "models/axi/interconnect.hpp"
 #include "models/dwmmc/dwmmc.hpp"
-#include "models/memory/sram.hpp"
-#include "sc_tests/catch.hpp"
+#include "sc_tests/bench_parts.hpp"
 #include "sc_tests/mock_card.hpp"
 
 namespace vp::test {
 
 using namespace vp::dwmmc;
-using sc_core::sc_time;
-using sc_core::sc_time_stamp;
-
-inline constexpr std::uint64_t kCycle = 5000;  // ps
-inline sc_time cycles(std::uint64_t n) { return sc_time::from_value(n * kCycle); }
 
 inline constexpr std::uint64_t kHcon64 = 0x08C43101;      // 64-bit data, 64-bit IDMAC
 inline constexpr std::uint64_t kHcon32 = 0x00C43101;      // 64-bit data, 32-bit IDMAC
@@ -33,33 +25,6 @@ inline DwmmcParams bench_params(bool wide = true) {
   p.fifo_depth = 256;  // 2 KiB
   return p;
 }
-
-struct RegisterDriver : sc_core::sc_module {
-  tlm_utils::simple_initiator_socket<RegisterDriver> socket;
-  explicit RegisterDriver(sc_core::sc_module_name n) : sc_module(n), socket("socket") {}
-
-  sc_time access(bool is_write, std::uint64_t offset, unsigned bytes, std::uint64_t& value) {
-    tlm::tlm_generic_payload p;
-    p.set_command(is_write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
-    p.set_address(offset);
-    p.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
-    p.set_data_length(bytes);
-    p.set_streaming_width(bytes);
-    sc_time delay;
-    socket->b_transport(p, delay);
-    REQUIRE(p.get_response_status() == tlm::TLM_OK_RESPONSE);
-    return sc_time_stamp() + delay;
-  }
-};
-
-struct IrqProbe : IrqSink {
-  unsigned rises = 0;
-  bool level = false;
-  void set_irq(unsigned, bool l) override {
-    rises += l && !level;
-    level = l;
-  }
-};
 
 // CMD words: response expected, CRC checked; data; data to the card.
 inline constexpr std::uint32_t kStart = mask("CMD", "START"),
@@ -86,9 +51,9 @@ struct Bench {
   bool wide;
 
   explicit Bench(const DwmmcParams& p = bench_params(), TimingStyle style = TimingStyle::at)
-      : interconnect("interconnect", set_style(ctx, style), axi, InterconnectParams{}),
-        sram("sram", axi, sram_params()),
-        high("high", axi, sram_params()),
+      : interconnect("interconnect", with_style(ctx, style), axi, InterconnectParams{}),
+        sram("sram", axi, ram_of(kRamBytes)),
+        high("high", axi, ram_of(kRamBytes)),
         bus("bus", ctx, MmcBusParams{}),
         host("host", ctx, axi, bus, card, p),
         id(idmac_offsets(static_cast<std::uint32_t>(p.hcon))),
@@ -101,16 +66,6 @@ struct Bench {
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
 
-  static Context& set_style(Context& c, TimingStyle style) {
-    c.timing = style;
-    return c;
-  }
-  static SramParams sram_params() {
-    SramParams p;
-    p.size = kRamBytes;
-    return p;
-  }
-
   std::byte* ram(std::uint64_t address, std::uint64_t bytes = 1) {
     return address >= kHighBase ? high.ptr(address - kHighBase, bytes) : sram.ptr(address, bytes);
   }
@@ -121,10 +76,7 @@ struct Bench {
   }
   /// Returns the instant the write takes effect.
   sc_time write(std::uint64_t offset, std::uint64_t v) { return driver.access(true, offset, 4, v); }
-  void advance(sc_time d) {
-    sc_core::sc_start(d);
-    sc_core::sc_start(sc_core::SC_ZERO_TIME);
-  }
+  void advance(sc_time d) { run_for(d); }
 
   void clock(std::uint32_t divider = 0, bool on = true) {
     write(reg("CLKDIV"), divider);

@@ -25,7 +25,7 @@ struct TrainBench {
     return p;
   }
   TrainBench()
-      : interconnect("interconnect", Bench::set_style(ctx, TimingStyle::lt), axi, InterconnectParams{}),
+      : interconnect("interconnect", with_style(ctx, TimingStyle::lt), axi, InterconnectParams{}),
         dram("dram", axi, DramParams{}),
         port("port", ctx, axi, one_at_a_time()) {
     port.socket.bind(interconnect.master_socket(interconnect.add_master("port")));

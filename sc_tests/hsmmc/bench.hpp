@@ -2,60 +2,21 @@
 // 200 MHz (5 ns), so every expected instant is a whole number of cycles from the register write.
 #pragma once
 
-#include <tlm_utils/simple_initiator_socket.h>
-
 #include <cstring>
 #include <vector>
 
 #include "models/axi/interconnect.hpp"
 #include "models/dma/system_dma.hpp"
 #include "models/hsmmc/hsmmc.hpp"
-#include "models/memory/sram.hpp"
-#include "sc_tests/catch.hpp"
+#include "sc_tests/bench_parts.hpp"
 #include "sc_tests/mock_card.hpp"
 
 namespace vp::test {
 
 using namespace vp::hsmmc;
-using sc_core::sc_time;
-using sc_core::sc_time_stamp;
 
-inline constexpr std::uint64_t kCycle = 5000;  // ps
-inline sc_time cycles(std::uint64_t n) { return sc_time::from_value(n * kCycle); }
 inline std::uint16_t at(const char* name) { return find_register(hsmmc::kRegs, name)->offset; }
 inline std::uint16_t edma_at(const char* name) { return find_register(edma::kRegs, name)->offset; }
-
-struct RegisterDriver : sc_core::sc_module {
-  tlm_utils::simple_initiator_socket<RegisterDriver> socket;
-  explicit RegisterDriver(sc_core::sc_module_name n) : sc_module(n), socket("socket") {}
-  sc_time access(bool is_write, std::uint64_t offset, std::uint32_t& value, bool must = true) {
-    tlm::tlm_generic_payload p;
-    p.set_command(is_write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
-    p.set_address(offset);
-    p.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
-    p.set_data_length(4);
-    p.set_streaming_width(4);
-    sc_time delay;
-    socket->b_transport(p, delay);
-    if (must) REQUIRE(p.get_response_status() == tlm::TLM_OK_RESPONSE);
-    return sc_time_stamp() + delay;
-  }
-  std::uint32_t read(std::uint64_t offset) {
-    std::uint32_t v = 0;
-    access(false, offset, v);
-    return v;
-  }
-  sc_time write(std::uint64_t offset, std::uint32_t v) { return access(true, offset, v); }
-};
-
-struct IrqProbe : IrqSink {
-  std::vector<sc_time> rises;
-  bool level = false;
-  void set_irq(unsigned, bool l) override {
-    if (l && !level) rises.push_back(sc_time_stamp());
-    level = l;
-  }
-};
 
 inline HsmmcParams bench_params() {
   HsmmcParams p;
@@ -90,8 +51,8 @@ struct Bench {
 
   explicit Bench(const HsmmcParams& p = bench_params(), TimingStyle style = TimingStyle::at,
                  bool with_dma = true)
-      : interconnect("interconnect", styled(ctx, style), axi, InterconnectParams{}),
-        sram("sram", axi, ram_params()),
+      : interconnect("interconnect", with_style(ctx, style), axi, InterconnectParams{}),
+        sram("sram", axi, ram_of(kRam)),
         bus("bus", ctx, MmcBusParams{}),
         host("host", ctx, axi, bus, card, p),
         dma("dma", ctx, axi, SystemDmaParams{}) {
@@ -113,25 +74,13 @@ struct Bench {
     }
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
-  static Context& styled(Context& c, TimingStyle s) {
-    c.timing = s;
-    return c;
-  }
-  static SramParams ram_params() {
-    SramParams p;
-    p.size = kRam;
-    return p;
-  }
   std::byte* ram(std::uint64_t a) { return sram.ptr(a, 1); }
   std::uint32_t read(const char* name) { return regs.read(kHost + at(name)); }
   /// Returns the instant the write takes effect at the host: the way back is one hop more.
   sc_time write(const char* name, std::uint32_t v) { return regs.write(kHost + at(name), v) - cycles(1); }
   std::uint32_t port_read() { return regs.read(kHost + kData); }
   void port_write(std::uint32_t v) { regs.write(kHost + kData, v); }
-  void advance(sc_time d) {
-    sc_core::sc_start(d);
-    sc_core::sc_start(sc_core::SC_ZERO_TIME);
-  }
+  void advance(sc_time d) { run_for(d); }
 
   /// Power, clock, lines, interrupts: x4 SDR at 200 MHz unless told otherwise; DTO at its longest.
   void start_card(unsigned width = 4, std::uint32_t divider = 1) {

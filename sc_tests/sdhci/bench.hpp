@@ -2,25 +2,17 @@
 // expected instant is a whole number of cycles from the register write.
 #pragma once
 
-#include <tlm_utils/simple_initiator_socket.h>
-
 #include <cstring>
 #include <vector>
 
 #include "models/axi/interconnect.hpp"
-#include "models/memory/sram.hpp"
 #include "models/sdhci/sdhci.hpp"
-#include "sc_tests/catch.hpp"
+#include "sc_tests/bench_parts.hpp"
 #include "sc_tests/mock_card.hpp"
 
 namespace vp::test {
 
 using namespace vp::sdhci;
-using sc_core::sc_time;
-using sc_core::sc_time_stamp;
-
-inline constexpr std::uint64_t kCycle = 5000;  // ps
-inline sc_time cycles(std::uint64_t n) { return sc_time::from_value(n * kCycle); }
 
 inline SdhciParams bench_params() {
   SdhciParams p;
@@ -33,33 +25,6 @@ inline SdhciParams bench_params() {
   p.axi.outstanding_reads = 8;
   return p;
 }
-
-struct RegisterDriver : sc_core::sc_module {
-  tlm_utils::simple_initiator_socket<RegisterDriver> socket;
-  explicit RegisterDriver(sc_core::sc_module_name n) : sc_module(n), socket("socket") {}
-
-  sc_time access(bool is_write, std::uint64_t offset, unsigned bytes, std::uint64_t& value) {
-    tlm::tlm_generic_payload p;
-    p.set_command(is_write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
-    p.set_address(offset);
-    p.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
-    p.set_data_length(bytes);
-    p.set_streaming_width(bytes);
-    sc_time delay;
-    socket->b_transport(p, delay);
-    REQUIRE(p.get_response_status() == tlm::TLM_OK_RESPONSE);
-    return sc_time_stamp() + delay;
-  }
-};
-
-struct IrqProbe : IrqSink {
-  std::vector<sc_time> rises;
-  bool level = false;
-  void set_irq(unsigned, bool l) override {
-    if (l && !level) rises.push_back(sc_time_stamp());
-    level = l;
-  }
-};
 
 struct Bench {
   static constexpr std::uint64_t kRamBytes = 1ULL << 30;     // sparse
@@ -76,9 +41,9 @@ struct Bench {
   IrqProbe irq;
 
   explicit Bench(const SdhciParams& p = bench_params(), TimingStyle style = TimingStyle::at)
-      : interconnect("interconnect", set_style(ctx, style), axi, InterconnectParams{}),
-        sram("sram", axi, sram_params()),
-        high("high", axi, sram_params()),
+      : interconnect("interconnect", with_style(ctx, style), axi, InterconnectParams{}),
+        sram("sram", axi, ram_of(kRamBytes)),
+        high("high", axi, ram_of(kRamBytes)),
         bus("bus", ctx, MmcBusParams{}),
         host("host", ctx, axi, bus, card, p) {
     host.dma_port().socket.bind(interconnect.master_socket(interconnect.add_master("host")));
@@ -87,16 +52,6 @@ struct Bench {
     driver.socket.bind(host.socket);
     host.irq.connect(irq, 0);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
-  }
-
-  static Context& set_style(Context& c, TimingStyle style) {
-    c.timing = style;
-    return c;
-  }
-  static SramParams sram_params() {
-    SramParams p;
-    p.size = kRamBytes;
-    return p;
   }
 
   std::byte* ram(std::uint64_t address, std::uint64_t bytes = 1) {
@@ -111,10 +66,7 @@ struct Bench {
   sc_time write(std::uint64_t offset, unsigned bytes, std::uint64_t v) {
     return driver.access(true, offset, bytes, v);
   }
-  void advance(sc_time d) {
-    sc_core::sc_start(d);
-    sc_core::sc_start(sc_core::SC_ZERO_TIME);
-  }
+  void advance(sc_time d) { run_for(d); }
 
   /// Power, clock, lines and interrupts: HS400ES x8 at 200 MHz unless told otherwise.
   void start_card(LineMode mode = {8, true}, std::uint64_t divider = 0) {
