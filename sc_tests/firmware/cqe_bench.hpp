@@ -42,16 +42,7 @@ inline std::vector<Step> steps(const Board& b, std::size_t from = 0) {
   return out;
 }
 
-inline JobDef job(JobKind kind, std::uint32_t block_bytes, std::uint64_t size, std::uint32_t depth) {
-  JobDef d{};
-  d.kind = kind;
-  d.block_bytes = block_bytes;
-  d.size = size;
-  d.iodepth = depth;
-  d.rwmix_read = 50;
-  d.seed = 5;
-  return d;
-}
+using fake::job;
 inline JobTable& with_queue(Board& b, const JobDef& d) {
   b.cqe.present = true;
   JobTable& t = fake::table(b);

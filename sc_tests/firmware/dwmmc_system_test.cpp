@@ -12,16 +12,7 @@ using fake::DwFault;
 using fake::DwShape;
 
 namespace {
-JobDef job(JobKind kind, std::uint32_t block_bytes, std::uint64_t size) {
-  JobDef d{};
-  d.kind = kind;
-  d.block_bytes = block_bytes;
-  d.size = size;
-  d.iodepth = 1;
-  d.rwmix_read = 50;
-  d.seed = 5;
-  return d;
-}
+using fake::job;
 constexpr std::size_t kRamBytes = 8u << 20;
 
 JobTable& dw_table(Board& board, const JobDef& d) {

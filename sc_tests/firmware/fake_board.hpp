@@ -130,6 +130,19 @@ class Board {
 
 /// A table with one machine and no jobs, in the active board's RAM.
 fw::JobTable& table(Board& board);
+
+/// A job over `size` bytes, one I/O at a time unless told otherwise.
+inline fw::JobDef job(fw::JobKind kind, std::uint32_t block_bytes, std::uint64_t size,
+                      std::uint32_t depth = 1) {
+  fw::JobDef d{};
+  d.kind = kind;
+  d.block_bytes = block_bytes;
+  d.size = size;
+  d.iodepth = depth;
+  d.rwmix_read = 50;
+  d.seed = 5;
+  return d;
+}
 /// Reads one of traces/ext_csd.
 std::array<std::uint8_t, 512> load_ext_csd(const std::string& name);
 

@@ -15,16 +15,7 @@ using fake::Board;
 namespace {
 constexpr std::uint32_t reg(const char* name) { return vp::find_register(vp::sdhci::kRegs, name)->offset; }
 
-JobDef job(JobKind kind, std::uint32_t block_bytes, std::uint64_t size) {
-  JobDef d{};
-  d.kind = kind;
-  d.block_bytes = block_bytes;
-  d.size = size;
-  d.iodepth = 1;
-  d.rwmix_read = 50;
-  d.seed = 5;
-  return d;
-}
+using fake::job;
 JobTable& with_job(Board& board, const JobDef& d) {
   JobTable& t = fake::table(board);
   t.job_count = 1;
