@@ -341,6 +341,7 @@ int main() {
   Status s = start_all(t);
   if (s == Status::ok) {
     s = t.copy.active ? machine.copier.run() : machine.workload.run();
+    if (s == Status::ok && machine.os.ready()) machine.os.drain();  // a queue is left empty
     if (t.use_cqe && s == Status::ok) machine.queued_disk.stop();
     if (t.soft_queue == SoftQueue::software && s == Status::ok) machine.software_queue.stop();
   }

@@ -1,4 +1,6 @@
 // The layer's I/Os: built from runs of pages, ended page by page.
+#include <algorithm>
+
 #include "firmware/app/stamp.hpp"
 #include "firmware/drivers/wait.hpp"
 #include "firmware/os/os_layer.hpp"
@@ -194,9 +196,7 @@ void OsLayer::tick() {
   if (queue_->pending()) queue_->service();
 }
 
-bool OsLayer::run_once() {
-  settle();
-  background();
+bool OsLayer::serve_queue() {
   if (!queue_->pending()) {
     const std::uint64_t deadline = queue_->deadline_ns();
     if (deadline == kNever) return false;
@@ -204,6 +204,18 @@ bool OsLayer::run_once() {
   }
   queue_->service();
   return true;
+}
+
+bool OsLayer::run_once() {
+  settle();
+  background();
+  return serve_queue();
+}
+
+void OsLayer::drain() {
+  const auto busy = [](const OsIo& o) { return o.kind != OsIo::Kind::free; };
+  while (std::any_of(ios_.begin(), ios_.end(), busy) && serve_queue()) {
+  }
 }
 
 void OsLayer::report() {

@@ -93,6 +93,8 @@ class OsLayer final : private IoOwner {
   void background();
   /// Runs what is due; sleeps until an interrupt when there is nothing. False: nothing runs and nothing will.
   bool run_once();
+  /// Waits for the I/Os that no call waits for: read-ahead, write-back under way. Starts no new ones.
+  void drain();
 
   Meter meter;
   /// Spends what the meter owes when it is a portion, and lets completions in.
@@ -118,6 +120,7 @@ class OsLayer final : private IoOwner {
   void read_window(const OsFile& f, const RaWindow& w, bool ahead);
   std::uint32_t run_from(std::uint32_t frame, std::uint32_t most) const;
   void force_oldest();
+  bool serve_queue();
   Buffer frames_from(std::uint32_t frame) const { return {pages_, first_frame_page_ + frame, 0}; }
 
   // calls (os_calls.cpp): each goes on with its stage and says what it must wait for

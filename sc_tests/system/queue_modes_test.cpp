@@ -109,6 +109,19 @@ TEST_CASE("hsq gains with small requests and next to nothing with large ones") {
   CHECK(large_gain > 0.99);
 }
 
+// JESD84-B51 6.6.39: CMD6 is illegal with tasks in the queue, so read-ahead that outlives its job must end first. The log
+// names every command the device refuses.
+TEST_CASE("read-ahead still under way at a job's end has ended when queue mode is left") {
+  for (const char* mode : {"software", "cqe", "hsq", "none"}) {
+    INFO(mode);
+    const char* platform = std::string(mode) == "cqe" ? "--platform=th1520" : "--platform=apl-swcmdq";
+    const Outcome o = run({"fio", platform, std::string("--queue=") + mode, "--timing=lt", "--", "--name=x",
+                           "--filename=/dev/mmcblk0", "--rw=read", "--bs=4k", "--size=1M"});
+    CHECK(o.status == 0);
+    CHECK(o.err.find("illegal") == std::string::npos);
+  }
+}
+
 TEST_CASE("queue modes that host or device cannot do are one line and status 2") {
   const auto refused = [](const Outcome& o) {
     CHECK(o.status == 2);
