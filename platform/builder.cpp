@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <new>
 
 #include "firmware/app/main.hpp"
@@ -165,7 +166,7 @@ void Platform::fill_job_table(const DriverParams& d) {
                  : d.queue == "hsq"    ? fw::SoftQueue::hsq
                                        : fw::SoftQueue::none;
   t.swq_depth = u32(d.swq_depth);
-  t.swq_poll_ns = static_cast<std::uint32_t>(d.swq_poll_us * 1000 + 0.5);
+  t.swq_poll_ns = static_cast<std::uint32_t>(std::lround(d.swq_poll_us * 1000));
   t.hsq_depth = u32(d.hsq_depth);
   t.hsq_write_depth = u32(d.hsq_write_depth);
   t.cqe_cit = u32(d.cqe_cit);

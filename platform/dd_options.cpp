@@ -97,9 +97,8 @@ void flags(const std::string& operand, const std::string& list, DdFlags& f) {
       f.skip_bytes = true;
     else if (w == "seek_bytes" && !input)
       f.seek_bytes = true;
-    else if (w == "fullblock" && input)
-      continue;  // reads of files are whole anyway
-    else if (w == "nonblock" || w == "noatime" || w == "noctty" || w == "nofollow")
+    else if ((w == "fullblock" && input) ||  // reads of files are whole anyway
+             w == "nonblock" || w == "noatime" || w == "noctty" || w == "nofollow")
       continue;
     else if (w == "append" || w == "cio" || w == "directory" || w == "nocache" || w == "nolinks" ||
              w == "binary" || w == "text")

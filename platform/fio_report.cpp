@@ -29,7 +29,7 @@ std::string header_lines(const FioRun& run) {
     if (i > 0 && job.new_group) ++group;
     const auto range = [](std::uint64_t bs) {
       const std::string text = bytes_text(bs, true);
-      return text + "-" + text;
+      return fmt::format("{0}-{0}", text);
     };
     out += fmt::format("{}: (g={}): rw={}, bs=(R) {}, (W) {}, (T) {}, ioengine={}, iodepth={}\n", job.name,
                        group, to_string(job.rw), range(job.bs_read), range(job.bs_write), range(job.bs_trim),

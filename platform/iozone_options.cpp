@@ -61,7 +61,7 @@ class Words {
   }
   std::string value(char letter) {
     if (at_ != 0) {
-      const std::string v = words_[word_].substr(at_);
+      std::string v = words_[word_].substr(at_);
       next_word();
       return v;
     }

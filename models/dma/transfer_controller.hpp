@@ -24,9 +24,8 @@ struct DmaTransfer {
     std::uint64_t address = 0;
     std::int32_t step = 0;        ///< from one array to the next
     std::uint32_t fifo_beat = 0;  ///< not 0: constant address, beats of so many bytes
-    bool run(std::uint32_t array_bytes) const {
-      return fifo_beat != 0 || step == static_cast<std::int32_t>(array_bytes);
-    }
+    /// Arrays of `bytes` lie one behind the other, or at one address.
+    bool run(std::uint32_t bytes) const { return fifo_beat != 0 || step == static_cast<std::int32_t>(bytes); }
   };
   unsigned channel = 0;
   Side source, destination;
