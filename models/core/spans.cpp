@@ -76,6 +76,11 @@ void SpanRecorder::cpu_charge(Span span, sc_time end) {
   }
 }
 
+void SpanRecorder::cpu_slept(sc_time end) {
+  for (Timeline* t : on_cpu_)
+    if (t->phase == Phase::completing) charge(*t, Span::busy, end);
+}
+
 void SpanRecorder::irq_taken(sc_time now) {
   for (Timeline* t : on_cpu_) {
     if (t->phase != Phase::waiting_for_cpu) continue;

@@ -121,6 +121,9 @@ class SpanRecorder {
   // --- CPU time, reported at the end of each piece of work ---
   void cpu_work(sc_time end) { cpu_charge(Span::driver_submit, end); }
   void cpu_mmio(sc_time end) { cpu_charge(Span::mmio, end); }
+  /// The core slept until `end`. With a request whose data have moved it slept for the card: the driver's next look at a
+  /// card that programs (hosts without a busy interrupt poll it with CMD13).
+  void cpu_slept(sc_time end);
   /// An interrupt handler's first instruction.
   void irq_taken(sc_time now);
 

@@ -181,12 +181,14 @@ bool NativeCore::wait_for_interrupt(sc_time deadline) {
   if (counters_.interrupts != taken || line_) return true;
   if (local_ >= deadline) return false;
   enter(State::wfi, local_);
+  ctx_.spans.cpu_work(local_);
   while (!line_) {
     const sc_time now = sc_core::sc_time_stamp();
     if (now >= deadline) break;
     sleep_until(deadline, now);
   }
   local_ = sc_core::sc_time_stamp();
+  ctx_.spans.cpu_slept(local_);
   enter(State::run, local_);
   if (!line_) return false;
   ++counters_.wakes;

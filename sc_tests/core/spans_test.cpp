@@ -99,6 +99,30 @@ TEST_CASE("the phases of one request follow the order of the timing contract") {
   CHECK(t.total() == 2500);
 }
 
+TEST_CASE(
+    "what the core sleeps through after the data have moved is the card's busy, before that it is not") {
+  SpanRecorder r;
+  std::vector<RequestRecord> done;
+  r.on_request_done([&](const RequestRecord& x) { done.push_back(x); });
+  r.request_begin(1, ps(0), true, 64, 4096);
+  r.request_issue(1, kLegacy, ps(0));
+  r.cpu_slept(ps(40));  // an interrupt the driver waits for before its command
+  CauseGraph* g = r.hardware_begin(kLegacy, ps(100));
+  REQUIRE(g);
+  r.cpu_slept(ps(500));
+  r.hardware_end(kLegacy, g->add(kRootNode, Span::wire, ps(600)));
+  r.irq_taken(ps(650));
+  r.cpu_work(ps(700));
+  r.cpu_slept(ps(32'700));  // between two looks at the card
+  r.cpu_mmio(ps(32'720));
+  r.request_end(1, ps(32'800));
+  REQUIRE(done.size() == 1);
+  CHECK(done[0].times[Span::busy] == 32'000);
+  CHECK(done[0].times[Span::mmio] == 100 + 20);
+  CHECK(done[0].times[Span::driver_complete] == 50 + 80);
+  CHECK(done[0].times.total() == 32'800);
+}
+
 TEST_CASE("calls for requests without a timeline are ignored") {
   SpanRecorder r;
   r.request_issue(7, 3, ps(1));
