@@ -270,7 +270,9 @@ void Cqhci::complete(const Completion& c) {
                     c.tag));
   bank_.clear_bits(reg_offset(kRegs, "CQTDBR"), bit);
   bank_.clear_bits(reg_offset(kRegs, "CQDPT"), bit);
-  bank_.set_bits(reg_offset(kRegs, "CQTCN"), bit);
+  const unsigned index = is_direct(c.tag) ? t.descriptor.dcmd_index() : t.descriptor.read() ? 46 : 47;
+  const bool lost = bus_.loses_completion(index);
+  if (!lost) bank_.set_bits(reg_offset(kRegs, "CQTCN"), bit);
   ctx_.trace.change(t_doorbell_, now, bank_.get(reg_offset(kRegs, "CQTDBR")));
   ctx_.trace.change(t_pending_, now, bank_.get(reg_offset(kRegs, "CQDPT")));
   in_flight_ &= ~bit;
@@ -278,6 +280,7 @@ void Cqhci::complete(const Completion& c) {
   t.stage = Stage::empty;
   ++counters_.tasks;
   const NodeId node = graph(c.tag).add(c.node, c.latch, now);
+  if (lost) return end_hardware(c.tag, node);
   if (!t.descriptor.interrupt()) return count_completion(c.tag, node);
   end_hardware(c.tag, node);
   task_interrupt();

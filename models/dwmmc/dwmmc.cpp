@@ -123,7 +123,8 @@ CauseGraph& Dwmmc::graph() {
 }
 
 void Dwmmc::data_over(std::uint32_t errors, NodeId last) {
-  raise(kIntDataOver | errors);
+  const bool lost = errors == 0 && bus_.loses_completion(data_command_ & mask("CMD", "INDEX"));
+  if (!lost) raise(kIntDataOver | errors);
   if (errors & kIntStartBit) ++counters_.errors;
   if (errors != 0) waits_ &= ~(wait_auto | wait_busy | wait_idmac);
   if (errors == 0 && (waits_ & wait_auto)) {

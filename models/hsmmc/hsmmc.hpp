@@ -122,6 +122,7 @@ class Hsmmc : public sc_core::sc_module,
   std::uint32_t reset_pending_ = 0;
   Stage stage_ = Stage::idle;
   std::uint32_t command_ = 0;       // CMD register of the command under way
+  unsigned dat_index_ = 0;  // of the command whose data or busy the DAT lines carry
   std::uint32_t data_command_ = 0;  // of the one that owns the data path
   bool dat_owned_ = false;          // a data or busy command holds DATI
   bool data_ended_ = false;         // its data are over before its response: TC follows CC

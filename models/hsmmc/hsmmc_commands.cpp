@@ -53,6 +53,7 @@ void Hsmmc::command_written(std::uint32_t command) {
   if (command & kDataPresent) data_command_ = command;
   if (uses_dat(command)) {
     dat_owned_ = true;
+    dat_index_ = index_of(command);
     data_ended_ = false;
   }
   if (!bus_.clock_running()) {
@@ -262,7 +263,7 @@ void Hsmmc::on_transfer_complete() {
   if (data_.active()) return;  // the busy of a stop is over before the data are out: data_complete follows
   data_ended_ = false;
   dat_owned_ = stage_ == Stage::waiting_start && uses_dat(command_);  // the next one has it already
-  raise(kIntTc);
+  if (!bus_.loses_completion(dat_index_)) raise(kIntTc);
   const bool read = (command_ & kDataPresent) && (command_ & field_mask(kRegs, "CMD", "DDIR"));
   end_hardware(graph().add(tc_node_, read ? Span::axi_write : Span::busy, sc_time_stamp()));
 }

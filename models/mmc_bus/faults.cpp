@@ -10,9 +10,9 @@
 namespace vp {
 namespace {
 
-constexpr std::array<const char*, 11> kKinds = {
+constexpr std::array<const char*, 12> kKinds = {
     "command_crc",  "no_response", "response_crc",    "response_end_bit", "response_index", "read_crc",
-    "read_end_bit", "write_crc",   "write_no_status", "stuck_busy",       "late_data"};
+    "read_end_bit", "write_crc",   "write_no_status", "stuck_busy",       "late_data", "lost_completion"};
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> words;

@@ -1,4 +1,4 @@
-// Faults on the wire, on demand: what a marginal board does, exactly where a test wants it.
+// Faults on the wire, and a host that forgets: what a marginal board does, exactly where a test wants it.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,7 @@ struct BusFault {
     write_no_status,   ///< the CRC status token is lost
     stuck_busy,        ///< busy lasts `extra` longer after a written block or an R1b
     late_data,         ///< a read block comes `extra` later
+    lost_completion,   ///< the host never tells that a command's data, or its busy, are over
   };
   Kind kind;
   int command = -1;         ///< index of the (data) command it strikes; -1: any

@@ -114,6 +114,10 @@ class MmcBus : public sc_core::sc_module {
 
   // --- faults ---
   void inject(const BusFault& fault) { faults_.add(fault); }
+  /// Hosts ask when they would report the end of `command`'s data or busy: true when a fault keeps them from it.
+  bool loses_completion(unsigned command) {
+    return !faults_.empty() && faults_.strike(BusFault::Kind::lost_completion, command) != nullptr;
+  }
 
   // --- instruments ---
   struct Counters {

@@ -366,7 +366,7 @@ void Sdhci::on_transfer_complete() {
   if (data_.active() && !(queue_ && queue_->owns_data())) return;
   transfer_ended_ = false;
   dat_line_owned_ = stage_ == Stage::waiting_start && uses_dat_line(command_);  // the next one has it already
-  raise(kIntTransferComplete);
+  if (!bus_.loses_completion(dat_index_)) raise(kIntTransferComplete);
   end_hardware(dat_tag_, graph(dat_tag_).add(tc_node_, tc_span_, sc_time_stamp()));
   if (queue_) queue_->lines_free();
 }

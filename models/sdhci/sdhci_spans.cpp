@@ -32,7 +32,9 @@ void Sdhci::begin_spans(sc_time now) {
     first_node_ = g->add(queued_node_[command_tag_], Span::queue_wait, now);
   else
     ctx_.spans.hardware_begin(command_tag_, now);
-  if ((command_ & 3) == 3 || (command_ & 0x20)) dat_tag_ = command_tag_;
+  if ((command_ & 3) != 3 && !(command_ & 0x20)) return;
+  dat_tag_ = command_tag_;
+  dat_index_ = static_cast<std::uint8_t>(index);
 }
 
 /// A command without data has ended. After CMD45 the device owns the request.

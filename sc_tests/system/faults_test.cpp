@@ -23,6 +23,47 @@ TEST_CASE("one fault on the wire costs a retry and no data") {
   }
 }
 
+// No interrupt tells of the end: the driver's own time-out must, and the request is sent again. Each host and each way to
+// keep several requests in flight.
+TEST_CASE("a lost completion costs one time-out on every host and queue, and no data") {
+  struct Case {
+    const char *platform, *queue, *fault;
+  };
+  constexpr std::uint64_t kTimeoutMs = 200;
+  const Case cases[] = {
+      {"generic", "none", "lost_completion:cmd=18:skip=5"},
+      {"generic", "none", "lost_completion:cmd=25:skip=5"},
+      {"generic", "cqe", "lost_completion:cmd=46:skip=5"},
+      {"generic", "cqe", "lost_completion:cmd=47:skip=5"},
+      {"apl-swcmdq", "software", "lost_completion:cmd=46:skip=5"},
+      {"apl-swcmdq", "hsq", "lost_completion:cmd=18:skip=5"},
+      {"e850-96", "none", "lost_completion:cmd=18:skip=5"},
+      {"e850-96", "none", "lost_completion:cmd=25:skip=5"},
+      {"am335x", "none", "lost_completion:cmd=18:skip=5"},
+      {"am335x", "none", "lost_completion:cmd=25:skip=5"},
+  };
+  for (const Case& c : cases) {
+    for (const char* timing : {"--timing=at", "--timing=lt"}) {
+      INFO(c.platform << " " << c.queue << " " << c.fault << " " << timing);
+      const auto simulated_ms = [&](const std::string& faults) {
+        const Json r = json_of(
+            fio({std::string("--platform=") + c.platform, std::string("--queue=") + c.queue, timing, "-p",
+                 "mmc_bus.faults=" + faults, "-p", "driver.request_timeout_ms=" + std::to_string(kTimeoutMs)},
+                {"--rw=randwrite", "--bs=16k", "--size=1M", "--verify=crc32c", "--ioengine=libaio",
+                 "--iodepth=4"}));
+        CHECK(r["emmc-vp"]["io_errors"] == 0);
+        CHECK(r["emmc-vp"]["verify_errors"] == 0);
+        return r["emmc-vp"]["simulated_ns"].get<std::uint64_t>() / 1'000'000;
+      };
+      const std::uint64_t lost = simulated_ms(c.fault), good = simulated_ms("");
+      // In a queue the others go on meanwhile: the wait may hide their time, it does not hide behind it.
+      CHECK(lost > good);
+      CHECK(lost >= kTimeoutMs);
+      CHECK(lost < good + 3 * kTimeoutMs);
+    }
+  }
+}
+
 TEST_CASE("a fault that stays makes the I/O fail, and the run says so") {
   const Outcome o = fio({"--platform=generic", "-p", "mmc_bus.faults=read_crc:cmd=18:count=1000000"},
                         {"--rw=read", "--bs=16k", "--size=64k"});
