@@ -68,6 +68,7 @@ Dwmmc::Dwmmc(sc_core::sc_module_name name, Context& ctx, ClockDomain& axi_clock,
       idmac_(idmac_offsets(static_cast<std::uint32_t>(params.hcon))),
       data_("data", ctx, core_, axi_clock, bus, params_, *this) {
   socket.register_b_transport(this, &Dwmmc::b_transport);
+  socket.register_transport_dbg(this, &Dwmmc::transport_dbg);
   bus_.attach(*this, card);
   SC_METHOD(try_load);
   sensitive << start_event_;

@@ -53,6 +53,7 @@ class Dwmmc : public sc_core::sc_module, private MmcBus::Host, private DwmmcData
 
   // register side (dwmmc_registers.cpp)
   void b_transport(tlm::tlm_generic_payload& payload, sc_time& delay);
+  unsigned transport_dbg(tlm::tlm_generic_payload& payload);
   std::uint64_t read(std::uint32_t offset, unsigned bytes);
   void write(std::uint32_t offset, unsigned bytes, std::uint64_t value);
   std::uint64_t fifo_read(std::uint32_t offset, unsigned bytes);

@@ -34,6 +34,20 @@ void Dwmmc::b_transport(tlm::tlm_generic_payload& payload, sc_time& delay) {
       [&](std::uint64_t value) { write(offset, bytes, value); });
 }
 
+/// Reads registers without time and without effect: a data port reads 0. Writes are refused.
+unsigned Dwmmc::transport_dbg(tlm::tlm_generic_payload& payload) {
+  if (!payload.is_read()) return 0;
+  const sc_time kept = access_time_;
+  access_time_ = sc_time_stamp();
+  const auto offset = static_cast<std::uint32_t>(payload.get_address());
+  const unsigned bytes = payload.get_data_length();
+  const bool port = offset >= data_offset(static_cast<std::uint32_t>(params_.verid));
+  serve_register_access(
+      payload, [&] { return port ? 0 : read(offset, bytes); }, [](std::uint64_t) {});
+  access_time_ = kept;
+  return payload.is_response_ok() ? bytes : 0;
+}
+
 std::uint64_t Dwmmc::read(std::uint32_t offset, unsigned bytes) {
   if (offset < data_offset(static_cast<std::uint32_t>(params_.verid))) return bank_.read(offset, bytes);
   return fifo_read(offset, bytes);

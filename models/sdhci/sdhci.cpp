@@ -59,6 +59,7 @@ Sdhci::Sdhci(sc_core::sc_module_name name, Context& ctx, ClockDomain& axi_clock,
       vendor_(ctx, std::string(this->name()) + ".vendor1", dwcmshc::kRegs, kVendorBytes),
       data_("data", ctx, core_, axi_clock, bus, params_, *this) {
   socket.register_b_transport(this, &Sdhci::b_transport);
+  socket.register_transport_dbg(this, &Sdhci::transport_dbg);
   bus_.attach(*this, card);
   SC_METHOD(start_command);
   sensitive << start_event_;

@@ -81,6 +81,7 @@ class Sdhci : public sc_core::sc_module, private MmcBus::Host, private DataEngin
 
   // register side (sdhci_registers.cpp)
   void b_transport(tlm::tlm_generic_payload& payload, sc_time& delay);
+  unsigned transport_dbg(tlm::tlm_generic_payload& payload);
   std::uint64_t read(std::uint32_t offset, unsigned bytes);
   void write(std::uint32_t offset, unsigned bytes, std::uint64_t value);
   void hook_registers();
@@ -152,7 +153,7 @@ class Sdhci : public sc_core::sc_module, private MmcBus::Host, private DataEngin
   std::uint64_t reset_pending_ = 0;
   Stage stage_ = Stage::idle;
   std::uint16_t command_ = 0, mode_ = 0;            // the command under way
-  std::uint8_t dat_index_ = 0;  // of the command whose data or busy the DAT lines carry
+  std::uint8_t dat_index_ = 0;                      // of the command whose data or busy the DAT lines carry
   std::uint16_t data_command_ = 0, data_mode_ = 0;  // the one that owns the data engine
   std::optional<std::uint16_t> deferred_;           // written while Auto CMD12 has the line
   bool auto_cmd12_due_ = false;                     // waits for another command to leave the line

@@ -44,6 +44,20 @@ void Sdhci::b_transport(tlm::tlm_generic_payload& payload, sc_time& delay) {
       [&](std::uint64_t value) { write(offset, bytes, value); });
 }
 
+/// Reads registers without time and without effect: a data port reads 0. Writes are refused.
+unsigned Sdhci::transport_dbg(tlm::tlm_generic_payload& payload) {
+  if (!payload.is_read()) return 0;
+  const sc_time kept = access_time_;
+  access_time_ = sc_time_stamp();
+  const auto offset = static_cast<std::uint32_t>(payload.get_address());
+  const unsigned bytes = payload.get_data_length();
+  const bool port = port_bytes(offset, bytes) != 0;
+  serve_register_access(
+      payload, [&] { return port ? 0 : read(offset, bytes); }, [](std::uint64_t) {});
+  access_time_ = kept;
+  return payload.is_response_ok() ? bytes : 0;
+}
+
 bool Sdhci::in_queue_window(std::uint32_t offset) const {
   return queue_ && offset >= params_.vendor2_pointer &&
          offset < params_.vendor2_pointer + queue_->window_bytes();

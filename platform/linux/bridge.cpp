@@ -11,6 +11,9 @@ constexpr std::uint64_t kPsPerNs = 1000;
 constexpr std::size_t kStackBytes = 1U << 20;
 /// Posted writes of queue 0 that the guest may keep allocated before it is told to free them; its ring has 256 entries.
 constexpr std::uint32_t kMostUncalled = 64;
+/// Simulated time a read of the guest's takes it per posted write that is still in the ring: it delays 1 us between two
+/// looks at the ring (arch/um/drivers/virt-pci.c of Linux 6.1), and a look more.
+constexpr std::uint64_t kReapNs = 1000;
 
 std::uint64_t now_ns() { return sc_time_stamp().value() / kPsPerNs; }
 
@@ -21,6 +24,8 @@ void BridgeParams::declare(ParamRegistry& r, const std::string& at) {
         "simulated time after which a run is given up");
   r.add(at + ".silence_limit_s", silence_limit_s, "s", 1, 86400,
         "wall clock a guest may compute without a word");
+  r.add(at + ".register_rest_s", register_rest_s, "s", 0, 1e6,
+        "rest after which the registers are kept for the report when they are touched again");
 }
 
 Bridge::Bridge(sc_core::sc_module_name module, Context& ctx, const PciIdentity& identity,
@@ -98,13 +103,14 @@ void Bridge::guest_waits() {
   ctx_.trace.change_state(state_signal_, sc_time_stamp(), "wait");
   for (;;) {
     check_limit();
-    if (interrupt_due() && deliver_interrupt()) continue;
+    if (interrupt_due() && !reading() && deliver_interrupt()) continue;
     if (device_.queue(kCommandQueue).uncalled() > kMostUncalled) {
       call(kCommandQueue);
       continue;
     }
-    const std::uint64_t at = calendar_.requested();
+    std::uint64_t at = calendar_.requested();
     if (at <= now_ns()) break;
+    if (interrupt_due() && reading()) at = std::min(at, reading_until_ns_);
     if (at == Calendar::kNever) {
       if (!sc_core::sc_pending_activity())
         throw Silence("the guest waits for an interrupt, and the hardware has nothing left to do: " +
@@ -126,7 +132,10 @@ void Bridge::serve_accesses() {
     PciAccess access = decode_access(*chain);
     perform(access);
     queue.push(*chain, answer_access(*chain, access));
-    if (!access.is_write) queue.called();  // a reader frees what is used before it
+    if (access.is_write) continue;
+    if (const std::uint32_t posted = queue.uncalled() - 1; posted != 0)
+      reading_until_ns_ = std::max(now_ns(), calendar_.guest_now()) + (posted + 1) * kReapNs;
+    queue.called();  // a reader frees what is used before it
   }
 }
 
@@ -136,6 +145,7 @@ void Bridge::perform(PciAccess& access) {
   if (!configuration && (access.bar != identity_.bar || !config_.memory_enabled() ||
                          access.address + access.data.size() > identity_.bar_bytes))
     return;
+  if (!configuration) touch_registers();
   for (const PciAccess::Piece& piece : access.pieces()) {
     const std::uint64_t at = access.address + piece.at;
     if (configuration) {
@@ -154,6 +164,19 @@ void Bridge::perform(PciAccess& access) {
     watch_.write(at, piece.bytes, access.value(piece), sc_time_stamp());
     transport(tlm::TLM_WRITE_COMMAND, host_base_ + at, piece.bytes, access.value(piece));
     due_ = due_ || level_;
+  }
+}
+
+/// Before an access: keeps what stands in the registers when the guest has left them alone for long.
+void Bridge::touch_registers() {
+  const sc_time now = sc_time_stamp(), rest = now - last_touch_;
+  last_touch_ = now;
+  if (rest < sc_time(params_.register_rest_s, sc_core::SC_SEC)) return;
+  registers_ = {now, rest, {}};
+  for (std::uint32_t at = 0; at < identity_.bar_bytes; at += 4) {
+    tlm::tlm_generic_payload& p = payload_.prepare(tlm::TLM_READ_COMMAND, host_base_ + at, 4, 0);
+    const bool known = socket->transport_dbg(p) == 4;
+    registers_.words.push_back(known ? static_cast<std::uint32_t>(payload_.value()) : 0);
   }
 }
 
@@ -182,6 +205,8 @@ void Bridge::set_irq(unsigned, bool level) {
   ctx_.trace.change(irq_signal_, sc_time_stamp(), level);
   if (level) line_event_.notify();
 }
+
+bool Bridge::reading() const { return std::max(now_ns(), calendar_.guest_now()) < reading_until_ns_; }
 
 /// False: the guest has no buffer for the message yet.
 bool Bridge::deliver_interrupt() {
@@ -236,8 +261,8 @@ void Bridge::let_run() {
 /// After register accesses hardware may have something to do, or to say, earlier than the guest was told.
 void Bridge::shorten_free_run() {
   if (!calendar_stream_.connected() || calendar_.waiting()) return;
-  const std::uint64_t next = interrupt_due() ? calendar_.guest_now() : next_event_ns();
-  if (next < calendar_.free_until()) send(calendar_.grant_free_run(next));
+  if (const std::uint64_t next = next_event_ns(); next < calendar_.free_until())
+    send(calendar_.grant_free_run(next));
 }
 
 void Bridge::advance(std::uint64_t ns) {
@@ -245,8 +270,9 @@ void Bridge::advance(std::uint64_t ns) {
   if (to > now) sc_core::wait(from_ps(to - now));
 }
 
-/// First instant at which hardware does something; without any, as far as the limit of the run.
+/// First instant at which hardware does something, or has something to say; without any, as far as the limit of the run.
 std::uint64_t Bridge::next_event_ns() const {
+  if (interrupt_due()) return std::max(calendar_.guest_now(), reading_until_ns_);
   const auto limit = static_cast<std::uint64_t>(params_.simulated_limit_s * 1e9);
   if (!sc_core::sc_pending_activity()) return limit;
   const std::uint64_t next = (sc_time_stamp() + sc_core::sc_time_to_pending_activity()).value() / kPsPerNs;

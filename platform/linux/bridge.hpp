@@ -32,7 +32,16 @@ namespace vp::guest {
 struct BridgeParams {
   double simulated_limit_s = 900;       ///< the run ends with an error when the guest has not ended by then
   std::uint64_t silence_limit_s = 300;  ///< wall clock: the guest computes without a word
+  double register_rest_s = 1;           ///< see RegisterImage
   void declare(ParamRegistry& r, const std::string& at);
+};
+
+/// The host's registers as they stood when the guest touched them again after a long rest, read past the bus: what a
+/// driver's dump after a time-out must show.
+struct RegisterImage {
+  sc_time at;                        ///< of the access that ended the rest
+  sc_time rest;                      ///< how long no register had been touched
+  std::vector<std::uint32_t> words;  ///< from the BAR's start; empty: there was no such rest
 };
 
 struct BridgeCounters {
@@ -56,6 +65,8 @@ class Bridge : public sc_core::sc_module, public IrqSink {
 
   const BridgeCounters& counters() const { return counters_; }
   const Calendar& calendar() const { return calendar_; }
+  /// Of the last rest of register_rest_s or more.
+  const RegisterImage& registers() const { return registers_; }
   /// Why the run ended early; empty: the guest went down by itself.
   const std::string& failure() const { return failure_; }
 
@@ -67,9 +78,13 @@ class Bridge : public sc_core::sc_module, public IrqSink {
   // register accesses
   void serve_accesses();
   void perform(PciAccess& access);
+  void touch_registers();
   std::uint64_t transport(tlm::tlm_command command, std::uint64_t address, std::uint32_t bytes,
                           std::uint64_t value);
   // interrupts
+  /// The guest is inside a read: its interrupt handler would read through the same buffer and spoil the value (Linux 6.1
+  /// has one per CPU), so what it is to hear waits.
+  bool reading() const;
   bool interrupt_due() const { return level_ && due_ && !config_.interrupt_disabled(); }
   bool deliver_interrupt();
   void call(unsigned queue);
@@ -98,9 +113,12 @@ class Bridge : public sc_core::sc_module, public IrqSink {
 
   bool level_ = false;  ///< of the interrupt line
   bool due_ = false;    ///< the guest is to hear of the level
+  std::uint64_t reading_until_ns_ = 0;
   sc_core::sc_event line_event_;
   RegisterPayload payload_;
   BridgeCounters counters_;
+  sc_time last_touch_;
+  RegisterImage registers_;
   std::string failure_;
   SignalId state_signal_, irq_signal_;
 };

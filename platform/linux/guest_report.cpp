@@ -30,6 +30,14 @@ std::vector<CounterRow> guest_counters(const GuestPlatform& p) {
   return rows;
 }
 
+/// Words that are not 0, by offset into the BAR.
+Json image_json(const RegisterImage& image) {
+  Json words;
+  for (std::size_t i = 0; i < image.words.size(); ++i)
+    if (image.words[i] != 0) words[fmt::format("0x{:03x}", 4 * i)] = fmt::format("0x{:08x}", image.words[i]);
+  return {{"at_ns", image.at.value() / 1000}, {"rest_ns", image.rest.value() / 1000}, {"words", words}};
+}
+
 std::string guest_report(const Options& options, const LoadedPreset& preset, const GuestPlatform& platform,
                          const PciIdentity& identity, const Context& context, const Explain& explain) {
   const std::uint64_t ns = sc_core::sc_time_stamp().value() / 1000;
@@ -43,6 +51,8 @@ std::string guest_report(const Options& options, const LoadedPreset& preset, con
     out["timing"] = options.timing == TimingStyle::at ? "at" : "lt";
     out["simulated_ns"] = ns;
     out["requests"] = explain.all().requests;
+    if (const RegisterImage& image = platform.bridge.registers(); !image.words.empty())
+      out["registers"] = image_json(image);
     out.update(explain_json(explain, rows, context.findings));
     return json_text(out);
   }

@@ -328,3 +328,34 @@ TEST_CASE("a busy of 100 s ends within the longest data timeout, one of 140 s do
   CHECK(b.status() == (kIntDataTimeout | kIntError));
   CHECK((b.read(0x24, 4) & 6) == 6);  // DAT inhibit and DAT active stay until the DAT reset
 }
+
+// TLM-2.0 4.2 (debug transport): no time, no effect. Every register but the data port reads as over the bus; a second
+// look and the bus agree, so nothing was taken or cleared.
+TEST_CASE("debug transport reads the registers without time and without effect") {
+  Bench b;
+  b.start_card();
+  b.command(18, 0, 0x3A);  // leaves status bits set
+  b.advance(sc_time(50, sc_core::SC_US));
+  const auto look = [&](std::uint64_t offset) {
+    std::uint32_t value = 0xA5A5'A5A5;
+    tlm::tlm_generic_payload p;
+    p.set_read();
+    p.set_address(offset);
+    p.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
+    p.set_data_length(4);
+    p.set_streaming_width(4);
+    REQUIRE(b.driver.socket->transport_dbg(p) == 4);
+    return value;
+  };
+  const sc_time before = sc_time_stamp();
+  for (std::uint64_t at = 0; at < 0x60; at += 4) {
+    INFO("offset " << at);
+    const std::uint32_t first = look(at), second = look(at);
+    CHECK(first == second);
+    if (at == reg_offset(kRegs, "BUFFER_DATA_PORT"))
+      CHECK(first == 0);
+    else
+      CHECK(first == b.read(at, 4));
+  }
+  CHECK(sc_time_stamp() == before);
+}
