@@ -4,6 +4,7 @@
 #   scripts/linux.sh [emmc-vp linux options] [-- COMMAND]   one command in the guest (default: the TH1520 report's fio job)
 #   scripts/linux.sh --setup     only installs the packages and builds the kernel
 #   scripts/linux.sh --smoke     set-up, reads, verified writes, file system: the ctest entry `linux`
+#   scripts/linux.sh --stack     fio at depth 1 to 32, discard, PIO, suspend and resume, mmc_test
 #   scripts/linux.sh --faults    faults on the wire, and the kernel's own recovery from them
 #   scripts/linux.sh --compare   the same jobs through Linux and through the bare-metal driver, side by side
 #
@@ -60,7 +61,7 @@ guest() { "$EMMC_VP_BINARY" linux --kernel="$kernel" "$@"; }
 
 case "${1:-}" in
   --setup) prepare ;;
-  --smoke | --faults) prepare && . "platform/linux/guest/${1#--}.sh" ;;
+  --smoke | --stack | --faults) prepare && . "platform/linux/guest/${1#--}.sh" ;;
   --compare)
     prepare
     shift

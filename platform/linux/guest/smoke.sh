@@ -1,16 +1,7 @@
 # Sourced by scripts/linux.sh: the stack comes up, moves data and keeps them. Prints one line per step; the first step
 # that fails ends it.
 
-step() {  # description, expected text in the output, then emmc-vp linux arguments
-  local what=$1 expected=$2 out status=0
-  shift 2
-  out=$(guest --quiet "$@" 2>&1) || status=$?
-  if [ $status -ne 0 ] || ! grep -q -e "$expected" <<<"$out"; then
-    printf '%s\nFAILED (exit status %d): %s: expected %s\n' "$out" "$status" "$what" "$expected" >&2
-    exit 1
-  fi
-  echo "ok: $what"
-}
+. platform/linux/guest/step.sh
 
 # HS400 by enhanced strobe, the queue, a direct command; verified random writes at depth 32 by the machine's own fio;
 # a file system that survives being written, unmounted and checked.
