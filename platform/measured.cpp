@@ -88,7 +88,7 @@ class Reader {
     return d;
   }
   void read_criteria(const toml::value& v) {
-    only(v, {"median_error_percent", "sign_agreement_percent", "change_above_percent"});
+    only(v, {"median_error_percent", "sign_agreement_percent", "change_above_percent", "leave_one_out"});
     Criteria& c = seed_.criteria;
     if (const auto* n = entry(v, "median_error_percent"))
       c.median_error_percent = number(*n, "median_error_percent");
@@ -96,6 +96,10 @@ class Reader {
       c.sign_agreement_percent = number(*n, "sign_agreement_percent");
     if (const auto* n = entry(v, "change_above_percent"))
       c.change_above_percent = number(*n, "change_above_percent");
+    if (const auto* n = entry(v, "leave_one_out")) {
+      if (!n->is_boolean()) bad(*n, "leave_one_out", "must be true or false");
+      c.leave_one_out = n->as_boolean();
+    }
   }
   std::optional<std::size_t> run_named(const std::string& label) const {
     for (std::size_t i = 0; i < seed_.runs.size(); ++i)

@@ -1,7 +1,8 @@
 // Measured results the platform is held against: platform/measured/*.toml, one file per published report (a seed).
 //
 //   description = "…"   metric, kind, band_percent: defaults of the rows below, in the file, a run or a row; the nearest wins
-//   [criteria]          median_error_percent, sign_agreement_percent, change_above_percent: of the seed as a whole
+//   [criteria]          median_error_percent, sign_agreement_percent, change_above_percent: of the seed as a whole;
+//                       leave_one_out = true: one preset was fitted to all rows together
 //   [[run]]             label, command (what to paste after `emmc-vp`), against (the label of the run it is compared with)
 //   rows = [ { metric, measured, kind = fitted|predicted, band_percent, label } ]
 //
@@ -36,6 +37,7 @@ struct Criteria {
   std::optional<double> median_error_percent;    ///< at most, over all rows
   std::optional<double> sign_agreement_percent;  ///< at least, of the changes above change_above_percent
   double change_above_percent = 0;
+  bool leave_one_out = false;  ///< all rows were fitted together: how well is each predicted by the others?
 };
 
 struct MeasuredSeed {

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <ostream>
 
+#include "platform/leave_one_out.hpp"
 #include "platform/output_file.hpp"
 #include "platform/text_table.hpp"
 
@@ -27,23 +29,90 @@ void refuse_what_the_rows_say(const Options& o) {
   if (o.explain) refuse("explain");
 }
 
-/// The commands to run, each once, and which of them each run of each seed is.
+/// The commands to run, each once, and which of them each run of each seed is; for seeds that ask for it also each run with
+/// each fitted parameter varied.
 struct Plan {
   std::vector<std::vector<std::string>> commands;
   std::map<const MeasuredRun*, std::size_t> command_of;
+  std::map<const MeasuredSeed*, std::vector<FittedValue>> fitted_of;
+  /// By run, and place in fitted_of: the command with that value varied.
+  std::map<std::pair<const MeasuredRun*, std::size_t>, std::size_t> varied_of;
 };
 
-Plan plan(const std::vector<MeasuredSeed>& seeds, const Options& options) {
+/// Of the seed's runs, which must agree in it. Throws InputError.
+std::string platform_of(const MeasuredSeed& seed) {
+  constexpr std::string_view kOption = "--platform=";
+  std::string platform;
+  for (const MeasuredRun& run : seed.runs)
+    for (const std::string& word : run.command) {
+      if (!word.starts_with(kOption)) continue;
+      const std::string named = word.substr(kOption.size());
+      if (!platform.empty() && named != platform)
+        throw InputError(
+            fmt::format("{}: leave_one_out: runs on {} and on {}: one preset must be fitted to all rows",
+                        seed.name, platform, named));
+      platform = named;
+    }
+  return platform;
+}
+
+void plan_variations(Plan& p, const MeasuredSeed& seed, const Options& options, const ConfigSource& source) {
+  const std::vector<FittedValue>& values = p.fitted_of[&seed] =
+      fitted_values(platform_of(seed), seed.name, source);
+  for (const MeasuredRun& run : seed.runs)
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      p.varied_of[{&run, k}] = p.commands.size();
+      Options varied = options;
+      varied.overrides.push_back(values[k].varied());
+      p.commands.push_back(validate_arguments(run, varied));
+    }
+}
+
+Plan plan(const std::vector<MeasuredSeed>& seeds, const Options& options, const ConfigSource& source) {
   Plan p;
   std::map<std::vector<std::string>, std::size_t> known;
-  for (const MeasuredSeed& seed : seeds)
+  for (const MeasuredSeed& seed : seeds) {
     for (const MeasuredRun& run : seed.runs) {
       std::vector<std::string> words = validate_arguments(run, options);
       const auto [it, is_new] = known.emplace(words, p.commands.size());
       if (is_new) p.commands.push_back(std::move(words));
       p.command_of[&run] = it->second;
     }
+    if (seed.criteria.leave_one_out) plan_variations(p, seed, options, source);
+  }
   return p;
+}
+
+std::optional<double> value_of(const ChildResult& child, const std::string& metric) {
+  const Json report = child.status == 0 ? Json::parse(child.out, nullptr, false) : Json();
+  return report.is_object() ? metric_value(metric, report) : std::nullopt;
+}
+
+/// d ln(model) / d ln(parameter) of a row; 0 when the run with the value varied has no result.
+double sensitivity(const RowResult& r, const FittedValue& value, const ChildResult& varied) {
+  const auto model = value_of(varied, r.row->metric);
+  return model && *model > 0 ? std::log(*model / *r.model) / std::log(value.step) : 0;
+}
+
+void add_leave_one_out(SeedResult& result, const Plan& p, const std::vector<ChildResult>& children) {
+  const auto found = p.fitted_of.find(result.seed);
+  if (found == p.fitted_of.end()) return;
+  std::vector<RowResult*> rows;
+  std::vector<double> residuals;
+  std::vector<std::vector<double>> sensitivities;
+  for (RowResult& r : result.rows) {
+    if (!r.model || *r.model <= 0 || r.row->measured <= 0) continue;
+    rows.push_back(&r);
+    residuals.push_back(std::log(r.row->measured / *r.model));
+    std::vector<double>& s = sensitivities.emplace_back();
+    for (std::size_t k = 0; k < found->second.size(); ++k)
+      s.push_back(sensitivity(r, found->second[k], children[p.varied_of.at({r.run, k})]));
+  }
+  if (rows.size() <= found->second.size() || found->second.empty()) return;  // nothing is left to fit to
+  for (const FittedValue& v : found->second) result.fit_keys.push_back(v.key);
+  const std::vector<double> left = leave_one_out(residuals, sensitivities);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    rows[i]->left_out_error_percent = 100 * (std::exp(-left[i]) - 1);
 }
 
 SeedResult seed_result(const MeasuredSeed& seed, const Plan& p, const std::vector<ChildResult>& children) {
@@ -52,18 +121,17 @@ SeedResult seed_result(const MeasuredSeed& seed, const Plan& p, const std::vecto
   for (const MeasuredRun& run : seed.runs) {
     const ChildResult& child = children[p.command_of.at(&run)];
     // A run that broke a rule or its data has numbers too; they are not the platform's.
-    const Json report = child.status == 0 ? Json::parse(child.out, nullptr, false) : Json();
     if (child.status != 0)
       result.failures.push_back(
           fmt::format("{}: exit status {}: {}", run.label, child.status, error_of(child)));
     for (const MeasuredRow& row : run.rows) {
-      RowResult r{&run, &row, std::nullopt};
-      if (report.is_object()) r.model = metric_value(row.metric, report);
+      RowResult r{&run, &row, value_of(child, row.metric), std::nullopt};
       if (child.status == 0 && !r.model)
         result.failures.push_back(fmt::format("{}: its report has no {}", run.label, row.metric));
       result.rows.push_back(r);
     }
   }
+  add_leave_one_out(result, p, children);
   judge(result);
   return result;
 }
@@ -98,7 +166,7 @@ int run_validate(const Options& options, const ConfigSource& source, Streams str
   refuse_what_the_rows_say(options);
   const std::vector<MeasuredSeed> seeds = choose_seeds(load_measured(source), options.measured_seed);
   if (options.output) check_writable(*options.output, "emmc-vp: --output");
-  const Plan p = plan(seeds, options);
+  const Plan p = plan(seeds, options, source);
 
   const bool bar = streams.err_is_terminal && !options.quiet;
   const auto on_done = [&](std::size_t n) {

@@ -8,11 +8,15 @@
 namespace vp {
 namespace {
 
-ErrorSummary summary(const std::vector<RowResult>& rows, const std::optional<bool>& fitted) {
+std::optional<double> own_error(const RowResult& r) { return r.error_percent(); }
+std::optional<double> left_out_error(const RowResult& r) { return r.left_out_error_percent; }
+
+ErrorSummary summary(const std::vector<RowResult>& rows, const std::optional<bool>& fitted,
+                     std::optional<double> (*error_of)(const RowResult&) = own_error) {
   ErrorSummary s;
   std::vector<double> errors;
   for (const RowResult& r : rows) {
-    const auto error = r.error_percent();
+    const auto error = error_of(r);
     if (!error || (fitted && *fitted != r.row->fitted)) continue;
     errors.push_back(std::fabs(*error));
     if (errors.back() <= s.worst && !s.worst_row.empty()) continue;
@@ -90,6 +94,7 @@ void judge(SeedResult& result) {
   result.all = summary(result.rows, std::nullopt);
   result.fitted = summary(result.rows, true);
   result.predicted = summary(result.rows, false);
+  result.left_out = summary(result.rows, std::nullopt, left_out_error);
   result.signs = signs(result);
   result.misses = result.failures;
   for (const RowResult& r : result.rows) {

@@ -15,6 +15,8 @@ struct RowResult {
   const MeasuredRun* run = nullptr;
   const MeasuredRow* row = nullptr;
   std::optional<double> model;  ///< none: the run failed, or its report has no such number
+  std::optional<double>
+      left_out_error_percent;  ///< as error_percent, of the fit to the other rows (leave_one_out.hpp)
 
   std::string name() const { return run->label + ": " + row->label; }
   /// 100 (model / measured - 1). None without a model, or when 0 was measured.
@@ -44,7 +46,9 @@ struct SeedResult {
   std::vector<RowResult> rows;
   std::vector<std::string> failures;  ///< runs without a result: label and why
 
-  ErrorSummary all, fitted, predicted;
+  std::vector<std::string> fit_keys;  ///< parameters of the leave-one-out fit; empty: none was made
+
+  ErrorSummary all, fitted, predicted, left_out;
   std::size_t banded = 0, in_band = 0;
   SignAgreement signs;
   /// What does not hold: rows outside their bands, criteria missed, runs that failed. Empty: the seed holds.

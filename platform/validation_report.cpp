@@ -44,6 +44,15 @@ std::string signs_text(const SeedResult& s) {
   return out;
 }
 
+std::string left_out_text(const SeedResult& s) {
+  if (s.left_out.rows == 0) return {};
+  return fmt::format(
+      "Leave one out: median |error| {:.1f} %, worst {:.1f} % ({}); each row by a fit of {} parameters to "
+      "the other {} "
+      "rows\n",
+      s.left_out.median, s.left_out.worst, s.left_out.worst_row, s.fit_keys.size(), s.left_out.rows - 1);
+}
+
 std::string failures_text(const SeedResult& s) {
   std::string out;
   for (const std::string& f : s.failures) out += "  no result: " + f + "\n";
@@ -74,6 +83,7 @@ Json row_json(const SeedResult& s, const RowResult& r, const std::string& comman
           {"measured", r.row->measured},
           {"model", or_null(r.model)},
           {"error_percent", or_null(r.error_percent())},
+          {"leave_one_out_error_percent", or_null(r.left_out_error_percent)},
           {"kind", kind_of(*r.row)},
           {"metric", r.row->metric},
           {"unit", metric_unit(r.row->metric)},
@@ -96,6 +106,8 @@ Json seed_json(const SeedResult& s) {
           {"all", summary_json(s.all)},
           {"fitted", summary_json(s.fitted)},
           {"predicted", summary_json(s.predicted)},
+          {"leave_one_out", summary_json(s.left_out)},
+          {"leave_one_out_parameters", s.fit_keys},
           {"rows_with_band", s.banded},
           {"rows_in_band", s.in_band},
           {"sign_rows", s.signs.considered},
@@ -111,7 +123,8 @@ Json seed_json(const SeedResult& s) {
 
 std::string validation_text(const std::vector<SeedResult>& results) {
   std::string out;
-  for (const SeedResult& s : results) out += seed_table(s) + signs_text(s) + failures_text(s) + "\n";
+  for (const SeedResult& s : results)
+    out += seed_table(s) + signs_text(s) + left_out_text(s) + failures_text(s) + "\n";
   return out + totals_table(results);
 }
 

@@ -40,7 +40,7 @@ void NandParams::declare(ParamRegistry& r, const std::string& at) {
         "write buffer while the cache is off");
   r.add(p + "read_window_pages", read_window_pages, "pages", 1, 1024,
         "pages of a read in the device buffer at once");
-  r.add(p + "readahead_bytes", readahead_bytes, "bytes", 0, 1ULL << 26, "read-ahead window; 0: off");
+  r.add(p + "readahead_bytes", readahead_bytes, "B", 0, 1ULL << 26, "read-ahead window; 0: off");
   r.add(p + "readahead_after", readahead_after, "commands", 1, 1000,
         "sequential commands in a row that start read-ahead");
   r.add(p + "readahead_min_bytes", readahead_min_bytes, "B", 0, 16 << 20,

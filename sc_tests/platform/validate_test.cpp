@@ -5,6 +5,7 @@
 #include <map>
 #include <sstream>
 
+#include "platform/leave_one_out.hpp"
 #include "platform/run_validate.hpp"
 #include "sc_tests/catch.hpp"
 
@@ -167,7 +168,7 @@ SeedResult result_of(const MeasuredSeed& seed, const std::vector<std::optional<d
   r.seed = &seed;
   std::size_t i = 0;
   for (const MeasuredRun& run : seed.runs)
-    for (const MeasuredRow& row : run.rows) r.rows.push_back({&run, &row, models.at(i++)});
+    for (const MeasuredRow& row : run.rows) r.rows.push_back({&run, &row, models.at(i++), std::nullopt});
   judge(r);
   return r;
 }
@@ -275,7 +276,7 @@ TEST_CASE(
   SeedResult perfect;
   perfect.seed = &seed;
   for (const MeasuredRun& run : seed.runs)
-    for (const MeasuredRow& row : run.rows) perfect.rows.push_back({&run, &row, row.measured});
+    for (const MeasuredRow& row : run.rows) perfect.rows.push_back({&run, &row, row.measured, std::nullopt});
   judge(perfect);
   CHECK(perfect.signs.considered == above);
   CHECK(perfect.signs.agreeing == above);
@@ -475,5 +476,28 @@ TEST_CASE("a seed is named whole or by a beginning that is its alone") {
   } catch (const InputError& e) {
     CHECK(std::string(e.what()).find(
               "emmc-vp validate: unknown seed 'omap_max_seg5': did you mean 'omap_max_segs'?") == 0);
+  }
+}
+
+// One parameter that moves every row alike: the fit to the others is their median.
+TEST_CASE("leave one out: a row is held against the median of the others when one parameter moves all") {
+  const std::vector<double> residuals = {0.0, 0.1, 0.3, 0.7};
+  const std::vector<std::vector<double>> alike(4, {1.0});
+  const std::vector<double> left = leave_one_out(residuals, alike);
+  const double medians[] = {0.3, 0.3, 0.1, 0.1};
+  REQUIRE(left.size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(left[i] == Approx(residuals[i] - medians[i]).margin(1e-3));
+}
+
+TEST_CASE("leave one out: what the parameters explain leaves no error, and a row nothing else tells of keeps its own") {
+  // Rows 0 to 3: 0.2 of the first parameter and -0.1 of the second explain them. Row 4 alone depends on the third; row 5
+  // is off by 0.5 and would pull a fit by least squares.
+  const std::vector<std::vector<double>> s = {{1, 0, 0}, {1, 1, 0}, {2, 1, 0}, {0, 1, 0}, {0, 0, 1}, {1, 0, 0}};
+  const std::vector<double> residuals = {0.2, 0.1, 0.3, -0.1, 0.4, 0.2 + 0.5};
+  const std::vector<double> left = leave_one_out(residuals, s);
+  const double expected[] = {0, 0, 0, 0, 0.4, 0.5};
+  for (std::size_t i = 0; i < 6; ++i) {
+    INFO("row " << i);
+    CHECK(left[i] == Approx(expected[i]).margin(1e-3));
   }
 }
