@@ -167,6 +167,22 @@ TEST_CASE("the cache takes frames in a ring, keeps what is dirty or in use, and 
   CHECK(c.find(101) == PageCache::kNone);
 }
 
+// What lies in the CPU's cache is what has come last: a page is as far away as the pages that have come after it.
+TEST_CASE("a page's distance is the number of pages that have come after it, and coming again makes it 0") {
+  std::vector<std::uint64_t> memory(PageCache::table_bytes(4) / 8 + 1);
+  PageCache c;
+  c.init(memory.data(), 4);
+  for (std::uint32_t frame = 0; frame < 4; ++frame) {
+    REQUIRE(c.allocate(100 + frame) == frame);
+    c.arrived(frame);
+  }
+  for (std::uint32_t frame = 0; frame < 4; ++frame) CHECK(c.since(frame) == 3 - frame);
+  c.arrived(0);
+  CHECK(c.since(0) == 0);
+  CHECK(c.since(1) == 3);
+  CHECK(c.since(3) == 1);
+}
+
 TEST_CASE("a commit is journal run, flush, record by FUA or with a second flush, and the journal wraps") {
   OsConfig o{};
   o.journal_start = 8192;
