@@ -66,7 +66,7 @@ std::vector<std::string> option_names() {
 
 std::string choice(const po::variables_map& map, const std::string& name,
                    const std::vector<std::string>& choices) {
-  const std::string value = map[name].as<std::string>();
+  std::string value = map[name].as<std::string>();
   if (std::find(choices.begin(), choices.end(), value) != choices.end()) return value;
   bad_option(name, value,
              fmt::format("must be one of {}; did you mean '{}'?", fmt::join(choices, ", "),

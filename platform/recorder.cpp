@@ -1,6 +1,7 @@
 #include "platform/recorder.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace vp {
 namespace {
@@ -122,7 +123,7 @@ FioResults Recorder::results(sc_time end, const CpuUsage& cpu, const std::string
     job.user_ns = cpu.user_ns * share;
     job.system_ns = cpu.system_ns * share;
     job.context_switches =
-        static_cast<std::uint64_t>(static_cast<double>(cpu.context_switches) * share + 0.5);
+        static_cast<std::uint64_t>(std::llround(static_cast<double>(cpu.context_switches) * share));
   }
   for (unsigned d = 0; d < 2; ++d) {
     r.disk.ios[d] = disk_ios_[d];
