@@ -122,6 +122,18 @@ TEST_CASE("read-ahead still under way at a job's end has ended when queue mode i
   }
 }
 
+// The response's interrupt wakes the CPU too, but 512 KiB take longer than that: what is left at the end is one wake-up.
+TEST_CASE("a CPU that wakes late adds its wake-up to every long read, and the link idles meanwhile") {
+  const auto with_wake = [](const char* wake) {
+    return json_of(fio({"--platform=apl-swcmdq", "--queue=none", "--timing=lt", "-p", wake},
+                       {"--rw=randread", "--bs=512k", "--size=8M"}));
+  };
+  const Json fast = with_wake("cpu.wfi_wake_ns=500"), slow = with_wake("cpu.wfi_wake_ns=500000");
+  const auto latency = [](const Json& r) { return r["jobs"][0]["read"]["clat_ns"]["mean"].get<double>(); };
+  CHECK(latency(slow) - latency(fast) == Approx(500'000 - 500).epsilon(0.001));
+  CHECK(counter(slow, "mmc_bus.commands") == counter(fast, "mmc_bus.commands"));
+}
+
 TEST_CASE("queue modes that host or device cannot do are one line and status 2") {
   const auto refused = [](const Outcome& o) {
     CHECK(o.status == 2);
