@@ -52,19 +52,29 @@ const AxiMasterParams& AxiMasterPort::params() const { return impl_->params; }
 
 void AxiMasterPort::step() { impl_->step(); }
 
-void AxiMasterPort::start(Transfer& transfer) {
+void AxiMasterPort::start(Transfer& transfer, sc_time from) {
   if (transfer.bytes == 0)
     throw std::invalid_argument("AxiMasterPort::start: a transfer has at least one byte");
   Impl::Direction& d = impl_->directions[transfer.is_write];
   transfer.error = transfer.all_issued = false;
   transfer.bursts_open = 0;
+  transfer.from_ps = impl_->align(from.value());
   if (d.queue.empty()) {
-    d.ready_ps = std::max(impl_->align(now_ps()), d.next_issue);
+    d.ready_ps = std::max({impl_->align(now_ps()), d.next_issue, transfer.from_ps});
     impl_->announce(d, transfer);
   }
   d.queue.push(&transfer);
   const std::uint64_t at = impl_->issue_time(d);
   if (at != kNever) impl_->wake_at(at);
+}
+
+void AxiMasterPort::withdraw(Transfer& transfer) {
+  Impl::Direction& d = impl_->directions[transfer.is_write];
+  const bool untouched =
+      !d.queue.empty() && d.queue.back() == &transfer && (d.queue.size() > 1 || d.offset == 0);
+  if (!untouched)
+    throw std::logic_error("AxiMasterPort::withdraw: not the last transfer, or already under way");
+  d.queue.pop_back();
 }
 
 void AxiMasterPort::abort() {

@@ -68,6 +68,7 @@ class AxiMasterPort : public sc_core::sc_module {
     std::uint64_t error_address = 0;
     void* user = nullptr;
     // port's own
+    std::uint64_t from_ps = 0;  // not issued before
     std::uint32_t bursts_open = 0;
     bool all_issued = false;
   };
@@ -93,7 +94,11 @@ class AxiMasterPort : public sc_core::sc_module {
 
   /// `at` style: queues a transfer, in order per direction. It starts on the next AXI edge when bursts are
   /// free.
-  void start(Transfer& transfer);
+  void start(Transfer& transfer) { start(transfer, sc_core::SC_ZERO_TIME); }
+  /// As start() called at `from`, for what is known ahead: the transfer keeps its place in the queue until then.
+  void start(Transfer& transfer, sc_time from);
+  /// Takes back the transfer started last in its direction, of which nothing has been issued.
+  void withdraw(Transfer& transfer);
   /// Drops what has not been issued yet; bursts under way end silently (no callback for their transfers).
   void abort();
   bool idle() const;

@@ -250,7 +250,8 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
     d.offset = 0;
     if (!d.queue.empty()) announce(d, *d.queue.front());
   }
-  void announce(Direction&, Transfer& transfer) {
+  void announce(Direction& d, Transfer& transfer) {
+    d.ready_ps = std::max(d.ready_ps, transfer.from_ps);
     bus_address(transfer.address, transfer.fixed_beat_bytes ? transfer.fixed_beat_bytes : transfer.bytes);
   }
 

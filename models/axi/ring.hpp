@@ -24,6 +24,8 @@ class Ring {
     --count_;
     return value;
   }
+  const T& back() const { return slots_[(head_ + count_ - 1) & (slots_.size() - 1)]; }
+  void pop_back() { --count_; }
   void clear() { head_ = count_ = 0; }
 
  private:

@@ -187,7 +187,9 @@ std::uint32_t DwmmcData::read_errors() const {
 void DwmmcData::card_stopped(sc_time) {
   if (!wire_active_ || wire_finished_) return;
   card_stopped_ = true;
-  if (on_wire_ && !tail_ && job_.direction == DataDir::read) fifo_.in_reserved -= part_;
+  withdraw_ahead();
+  ahead_.next = ahead_.count = 0;
+  if (on_wire_ && !tail_ && job_.direction == DataDir::read) fifo_.in_reserved = fifo_.in_done;
   wire_event_.cancel();
   on_wire_ = tail_ = false;
   finish_stopped();
@@ -336,6 +338,8 @@ sc_time DwmmcData::data_time(std::uint32_t bytes) const {
 // --- resets ---
 
 void DwmmcData::reset_wire() {
+  withdraw_ahead();
+  ahead_.next = ahead_.count = 0;
   wire_event_.cancel();
   timeout_bits_ = 0;
   wire_active_ = on_wire_ = in_block_ = tail_ = clock_stopped_ = card_may_send_ = false;
@@ -356,6 +360,7 @@ void DwmmcData::reset_fifo() {
 }
 
 void DwmmcData::reset_dma() {
+  withdraw_ahead();
   if (pieces_open_ > 0 || closes_open_ > 0 || list_.fetching()) port_.abort();
   list_.stop();
   dma_active_ = closing_ = waiting_for_descriptor_ = false;

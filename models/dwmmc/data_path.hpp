@@ -9,7 +9,8 @@
 //            its bytes are there; it frees its room at its last data clock.
 //   burst:   min(PBL beats, what is left of the buffer, what is left of the transfer).
 //   IDMAC:   a descriptor is closed (one 4-byte write) when its last burst is done; TI or RI follow the write's B.
-// One event per quantum in `at` style, one per 64 KiB in `lt` style (PIO and open-ended transfers: events in both).
+// One event per quantum in `at` style, or per block read whose bursts are known when it starts; one per 64 KiB in `lt`
+// style (PIO and open-ended transfers: events in both).
 #pragma once
 
 #include <array>
@@ -86,6 +87,10 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   /// One FIFO word out or in. False: FIFO empty or full.
   bool pio_read(std::uint64_t& word);
   bool pio_write(std::uint64_t word);
+  /// Before anything of a transfer is looked at: books what has happened without an event.
+  void settle() {
+    if (ahead_.next != ahead_.count) settle_ahead();
+  }
   /// RXDR or TXDR as they stand now.
   std::uint32_t requests() const;
 
@@ -127,6 +132,15 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
     sc_time at;
     std::uint32_t bits = 0;
     NodeId node = kRootNode;
+  };
+  /// Quanta of the block on the wire that are known ahead, with their bursts; booked by settle().
+  struct Ahead {
+    struct Quantum {
+      sc_time ready;           ///< in the FIFO
+      Piece* piece = nullptr;  ///< null: nobody takes it out
+    };
+    std::array<Quantum, 16> quanta;
+    unsigned next = 0, count = 0;
   };
   using Entry = DescriptorList::Entry;
   static constexpr std::uint32_t kCloseId = 2;  ///< AXI id of descriptor writes
@@ -186,6 +200,9 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   void start_read_block();
   void start_read_quantum();
   void end_read_quantum();
+  bool start_ahead();
+  void settle_ahead();
+  void withdraw_ahead();
   void start_write_block();
   void start_write_quantum();
   void end_write_quantum();
@@ -242,6 +259,7 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   MmcBus::FrameCheck check_;
   StreamFifo fifo_;
   StreamMarks in_marks_, out_marks_;
+  Ahead ahead_;
   std::deque<Piece> piece_store_;
   std::vector<Piece*> piece_free_;
   std::deque<Close> close_store_;

@@ -85,6 +85,7 @@ void DwmmcData::list_trouble(Entry& e, sc_time at) {
 
 void DwmmcData::bus_error(sc_time at, std::uint64_t address) {
   if (list_dead_) return;
+  withdraw_ahead();
   list_dead_ = true;
   ++counters_.bus_errors;
   ctx_.log(fmt::format("{}: fatal bus error at 0x{:x}: the IDMAC stops", name(), address));
@@ -122,6 +123,7 @@ DwmmcData::Piece& DwmmcData::new_piece(std::uint32_t bytes) {
 
 void DwmmcData::pump_dma() {
   if (!dma_active_ || dma_failed_ || dma_finished_ || list_dead_ || no_requests_ || by_reservation()) return;
+  if (ahead_.next != ahead_.count) return;  // bursts are queued for instants to come
   while (!all_moved() && !closing_) {
     Entry* e = list_.current();
     const sc_time now = sc_time_stamp();
@@ -177,11 +179,13 @@ void DwmmcData::issue(Entry& e, std::uint32_t bytes) {
 
 void DwmmcData::axi_left(AxiMasterPort::Transfer& transfer) {
   if (!dma_active_ || !params_.posted_drain || transfer.id != 0) return;
+  settle();
   drained(static_cast<Piece&>(transfer).end, sc_time_stamp());
 }
 
 void DwmmcData::axi_done(AxiMasterPort::Transfer& transfer) {
   if (!dma_active_) return;
+  settle();
   if (transfer.id == DescriptorList::kTransferId) return list_.fetched(transfer);
   if (transfer.id == kCloseId) {
     Close& c = static_cast<Close&>(transfer);

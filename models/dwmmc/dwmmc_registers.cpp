@@ -25,6 +25,7 @@ bool locked_by_start(const RegDef& r) {
 }  // namespace
 
 void Dwmmc::b_transport(tlm::tlm_generic_payload& payload, sc_time& delay) {
+  data_.settle();
   delay += axi_.cycles(params_.register_cycles);
   access_time_ = sc_time_stamp() + delay;
   const auto offset = static_cast<std::uint32_t>(payload.get_address());
@@ -37,6 +38,7 @@ void Dwmmc::b_transport(tlm::tlm_generic_payload& payload, sc_time& delay) {
 /// Reads registers without time and without effect: a data port reads 0. Writes are refused.
 unsigned Dwmmc::transport_dbg(tlm::tlm_generic_payload& payload) {
   if (!payload.is_read()) return 0;
+  data_.settle();
   const sc_time kept = access_time_;
   access_time_ = sc_time_stamp();
   const auto offset = static_cast<std::uint32_t>(payload.get_address());

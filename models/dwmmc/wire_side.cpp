@@ -126,7 +126,78 @@ void DwmmcData::start_read_block() {
   clock_runs();
   const std::uint64_t filled = fifo_.in_reserved + need;
   const sc_time room_at = filled > fifo_.capacity() ? out_marks_.when(filled - fifo_.capacity()) : sc_time();
-  if (begin_read_block(room_at)) start_read_quantum();
+  if (begin_read_block(room_at) && !start_ahead()) start_read_quantum();
+}
+
+/// A block whose quanta are bursts of one buffer, with room for all of them: nothing can come between, so the bursts are
+/// handed to the port now, each for the instant its bytes are in the FIFO. False: not such a block. Waveforms want every
+/// step at its time, and reads ahead of the list their place among the bursts.
+bool DwmmcData::start_ahead() {
+  const std::uint32_t n = quantum(), rest = job_.block_bytes;
+  const Entry* const e = list_.in_use();
+  if (!dma_active_ || dma_failed_ || dma_finished_ || list_dead_ || no_requests_ || closing_ || !e ||
+      !e->checked || e->bytes < rest || n != job_.burst_bytes || rest % n != 0 ||
+      rest / n > ahead_.quanta.size() || fifo_.in_reserved != fifo_.out_reserved || fifo_.room() < rest ||
+      closes_open_ > 0 || (job_.rx_watermark + 1) * word_bytes_ > n || list_.setup().depth > 0 ||
+      port_.params().address_bits < 64 || ctx_.trace.on())
+    return false;
+  ahead_.next = ahead_.count = 0;
+  const std::byte* from = block_data_.data();
+  for (std::uint32_t offset = 0; offset < rest; offset += n, from += n) {
+    offset_ = offset;  // the start bit is the first quantum's
+    advance_read(n, sc_time());
+    Piece& p = new_piece(n);
+    std::memcpy(p.data, from, n);
+    p.is_write = true;
+    p.address = e->data + offset;
+    p.end = fifo_.in_reserved;
+    p.descriptor = e->address;
+    p.des0 = e->d.des0;
+    const sc_time ready = core_.align(data_end_) + core_.cycles(params_.fifo_latency);
+    ahead_.quanta[ahead_.count++] = {ready, &p};
+    port_.start(p, ready);
+  }
+  offset_ = 0;
+  on_wire_ = true;
+  const sc_time at = ahead_.quanta[ahead_.count - 1].ready, now = sc_time_stamp();
+  wire_event_.notify(at > now ? at - now : sc_core::SC_ZERO_TIME);
+  return true;
+}
+
+/// What end_read_quantum() and issue() do at each quantum's instant, up to now.
+void DwmmcData::settle_ahead() {
+  const sc_time now = sc_time_stamp();
+  for (; ahead_.next < ahead_.count && ahead_.quanta[ahead_.next].ready <= now; ++ahead_.next) {
+    Piece* const p = ahead_.quanta[ahead_.next].piece;
+    if (!p) {
+      fifo_.push(block_data_.data() + offset_, part_);
+    } else {
+      Entry& e = *list_.current();
+      fifo_.in_done += part_;
+      fifo_.out_reserved += part_;
+      buffer_address_ = e.data;
+      e.data += part_;
+      e.bytes -= part_;
+      ++pieces_open_;
+      ++counters_.bursts;
+      p->closes = closing_ = e.used_up() || p->end == total_;
+      set_fsm(closing_ ? Fsm::write : Fsm::write_request_wait, now);
+    }
+    offset_ += part_;
+    card_bytes_ += part_;
+  }
+}
+
+/// The IDMAC takes nothing more: bursts of quanta to come are off, the wire goes on.
+void DwmmcData::withdraw_ahead() {
+  settle();
+  for (unsigned i = ahead_.count; i-- > ahead_.next;) {
+    Piece*& p = ahead_.quanta[i].piece;
+    if (!p) continue;
+    port_.withdraw(*p);
+    piece_free_.push_back(p);
+    p = nullptr;
+  }
 }
 
 void DwmmcData::start_read_quantum() {
@@ -146,10 +217,15 @@ void DwmmcData::start_read_quantum() {
 }
 
 void DwmmcData::end_read_quantum() {
-  fifo_.push(block_data_.data() + offset_, part_);
-  offset_ += part_;
-  card_bytes_ += part_;
-  trace_level(sc_time_stamp());
+  if (ahead_.count > 0) {
+    settle();
+    ahead_.next = ahead_.count = 0;
+  } else {
+    fifo_.push(block_data_.data() + offset_, part_);
+    offset_ += part_;
+    card_bytes_ += part_;
+    trace_level(sc_time_stamp());
+  }
   job_.idmac ? pump_dma() : pio_requests();
   if (offset_ < job_.block_bytes) return start_read_quantum();
   if (end_read_block(core_.align(frame_end()) + core_.cycles(params_.crc_check))) start_read_block();
