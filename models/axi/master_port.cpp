@@ -58,6 +58,7 @@ void AxiMasterPort::start(Transfer& transfer, sc_time from) {
   Impl::Direction& d = impl_->directions[transfer.is_write];
   transfer.error = transfer.all_issued = false;
   transfer.bursts_open = 0;
+  transfer.left_ps = transfer.done_ps = Transfer::kUnknown;
   transfer.from_ps = impl_->align(from.value());
   if (d.queue.empty()) {
     d.ready_ps = std::max({impl_->align(now_ps()), d.next_issue, transfer.from_ps});
@@ -66,6 +67,13 @@ void AxiMasterPort::start(Transfer& transfer, sc_time from) {
   d.queue.push(&transfer);
   const std::uint64_t at = impl_->issue_time(d);
   if (at != kNever) impl_->wake_at(at);
+}
+
+void AxiMasterPort::tell_left(Transfer& transfer) {
+  impl_->tell(impl_->directions[transfer.is_write].lefts, transfer, transfer.left_ps, transfer.quiet_left);
+}
+void AxiMasterPort::tell_done(Transfer& transfer) {
+  impl_->tell(impl_->directions[transfer.is_write].dones, transfer, transfer.done_ps, transfer.quiet_done);
 }
 
 void AxiMasterPort::withdraw(Transfer& transfer) {

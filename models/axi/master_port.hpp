@@ -56,6 +56,7 @@ class AxiMasterPort : public sc_core::sc_module {
  public:
   /// One contiguous transfer. Owned by the client; must live until `done`.
   struct Transfer {
+    static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
     bool is_write = false;
     std::uint64_t address = 0;
     std::byte* data = nullptr;
@@ -67,6 +68,9 @@ class AxiMasterPort : public sc_core::sc_module {
     bool error = false;  ///< out: DECERR or SLVERR on any burst
     std::uint64_t error_address = 0;
     void* user = nullptr;
+    /// A client that looks at `left_ps` and `done_ps` when it needs them is not called; an error is told all the same.
+    bool quiet_left = false, quiet_done = false;
+    std::uint64_t left_ps = 0, done_ps = 0;  ///< out: as soon as known, may be ahead of now; kUnknown before
     // port's own
     std::uint64_t from_ps = 0;  // not issued before
     std::uint32_t bursts_open = 0;
@@ -97,6 +101,10 @@ class AxiMasterPort : public sc_core::sc_module {
   void start(Transfer& transfer) { start(transfer, sc_core::SC_ZERO_TIME); }
   /// As start() called at `from`, for what is known ahead: the transfer keeps its place in the queue until then.
   void start(Transfer& transfer, sc_time from);
+  /// Calls for a quiet transfer after all, if what the client is to hear of is not over by now. No later transfer may be
+  /// that far yet: with one outstanding burst none is.
+  void tell_left(Transfer& transfer);
+  void tell_done(Transfer& transfer);
   /// Takes back the transfer started last in its direction, of which nothing has been issued.
   void withdraw(Transfer& transfer);
   /// Drops what has not been issued yet; bursts under way end silently (no callback for their transfers).

@@ -302,8 +302,19 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
       transfer.error_address = t.get_address();
     }
     if (!t.last) return;
-    if (d.is_write) d.lefts.push({b.last_ps, &transfer});
-    d.dones.push({b.done_ps, &transfer});
+    transfer.left_ps = d.is_write ? b.last_ps : b.done_ps;
+    transfer.done_ps = b.done_ps;
+    if (d.is_write && (!transfer.quiet_left || transfer.error)) d.lefts.push({b.last_ps, &transfer});
+    if (!transfer.quiet_done || transfer.error) d.dones.push({b.done_ps, &transfer});
+  }
+
+  void tell(Ring<std::pair<std::uint64_t, Transfer*>>& queue, Transfer& transfer, std::uint64_t at,
+            bool& quiet) {
+    const bool due = quiet && !transfer.error && at != Transfer::kUnknown && at > now_ps();
+    quiet = false;
+    if (!due) return;
+    queue.push({at, &transfer});
+    wake_at(at);
   }
 
   std::uint64_t next_wake(std::uint64_t now) const {

@@ -24,6 +24,7 @@ class Ring {
     --count_;
     return value;
   }
+  T& operator[](std::size_t i) { return slots_[(head_ + i) & (slots_.size() - 1)]; }
   const T& back() const { return slots_[(head_ + count_ - 1) & (slots_.size() - 1)]; }
   void pop_back() { --count_; }
   void clear() { head_ = count_ = 0; }

@@ -188,6 +188,7 @@ void DwmmcData::card_stopped(sc_time) {
   if (!wire_active_ || wire_finished_) return;
   card_stopped_ = true;
   withdraw_ahead();
+  tell_end();
   ahead_.next = ahead_.count = 0;
   if (on_wire_ && !tail_ && job_.direction == DataDir::read) fifo_.in_reserved = fifo_.in_done;
   wire_event_.cancel();
@@ -268,6 +269,7 @@ void DwmmcData::arm_timeout(sc_time from, std::uint32_t bits) {
 
 void DwmmcData::on_timeout() {
   timer_set_ = false;
+  settle();
   if (timeout_bits_ == 0 || !wire_active_ || wire_finished_) return;
   const sc_time now = sc_time_stamp();
   if (now < deadline_) return arm_timeout(deadline_ - timeout_, timeout_bits_);
@@ -290,6 +292,7 @@ void DwmmcData::fail_when_due(std::uint32_t errors, sc_time at) {
 /// The wire waits for the FIFO: the card clock stands still from `from`.
 void DwmmcData::stop_clock(sc_time from) {
   if (clock_stopped_) return;
+  tell_room();
   clock_stopped_ = true;
   arm_timeout(from, kIntHostTimeout);
 }
@@ -367,6 +370,7 @@ void DwmmcData::reset_dma() {
   dma_finished_ = true;
   pieces_open_ = closes_open_ = 0;
   run_.count = 0;
+  quiet_.clear();
   // What is still at the port ends silently: it is never handed back, so the stores start again.
   piece_free_.clear();
   for (Piece& p : piece_store_) piece_free_.push_back(&p);

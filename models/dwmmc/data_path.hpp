@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "models/axi/master_port.hpp"
+#include "models/axi/ring.hpp"
 #include "models/core/context.hpp"
 #include "models/dwmmc/descriptor_list.hpp"
 #include "models/dwmmc/fifo.hpp"
@@ -89,7 +90,7 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   bool pio_write(std::uint64_t word);
   /// Before anything of a transfer is looked at: books what has happened without an event.
   void settle() {
-    if (ahead_.next != ahead_.count) settle_ahead();
+    if (ahead_.next != ahead_.count || !quiet_.empty()) settle_ahead();
   }
   /// RXDR or TXDR as they stand now.
   std::uint32_t requests() const;
@@ -202,7 +203,10 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   void end_read_quantum();
   bool start_ahead();
   void settle_ahead();
+  void settle_quiet(std::uint64_t now);
   void withdraw_ahead();
+  void tell_room();
+  void tell_end();
   void start_write_block();
   void start_write_quantum();
   void end_write_quantum();
@@ -260,6 +264,7 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   StreamFifo fifo_;
   StreamMarks in_marks_, out_marks_;
   Ahead ahead_;
+  Ring<Piece*> quiet_;  // open, and the port does not call for all of it
   std::deque<Piece> piece_store_;
   std::vector<Piece*> piece_free_;
   std::deque<Close> close_store_;

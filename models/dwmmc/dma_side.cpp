@@ -114,7 +114,7 @@ DwmmcData::Piece& DwmmcData::new_piece(std::uint32_t bytes) {
   Piece& p = *piece_free_.back();
   piece_free_.pop_back();
   if (p.bytes_.size() < bytes) p.bytes_.resize(bytes);
-  p.closes = false;
+  p.closes = p.quiet_left = p.quiet_done = false;
   p.id = 0;
   p.data = p.bytes_.data();
   p.bytes = bytes;
@@ -195,6 +195,7 @@ void DwmmcData::axi_done(AxiMasterPort::Transfer& transfer) {
   }
   Piece& p = static_cast<Piece&>(transfer);
   const sc_time now = sc_time_stamp();
+  if (!quiet_.empty() && quiet_.front() == &p) quiet_.pop();  // its error is told
   --pieces_open_;
   piece_free_.push_back(&p);
   if (p.error) return bus_error(now, p.error_address);
@@ -274,6 +275,7 @@ void DwmmcData::closed(std::uint32_t word, bool final, bool error, sc_time at) {
 /// The card's side failed: what is under way ends, the descriptor in use is closed with CES, the rest is dropped.
 void DwmmcData::stop_dma_on_error(sc_time at) {
   if (!dma_active_ || dma_finished_) return;
+  tell_end();
   dma_failed_ = true;
   if (pieces_open_ > 0 || closes_open_ > 0 || list_dead_) return;
   Entry* e = by_reservation() ? list_.current_lt(at) : list_.current();

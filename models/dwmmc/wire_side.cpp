@@ -17,6 +17,7 @@ sc_time DwmmcData::frame_end() const { return data_end_ + bus_.clock().cycles(kF
 
 void DwmmcData::on_wire() {
   if (by_reservation()) return run_lt();
+  settle();
   on_wire_ = false;
   if (tail_) {
     tail_ = false;
@@ -142,6 +143,7 @@ bool DwmmcData::start_ahead() {
       port_.params().address_bits < 64 || ctx_.trace.on())
     return false;
   ahead_.next = ahead_.count = 0;
+  const bool one_by_one = port_.params().outstanding_writes == 1 && params_.posted_drain;
   const std::byte* from = block_data_.data();
   for (std::uint32_t offset = 0; offset < rest; offset += n, from += n) {
     offset_ = offset;  // the start bit is the first quantum's
@@ -153,6 +155,10 @@ bool DwmmcData::start_ahead() {
     p.end = fifo_.in_reserved;
     p.descriptor = e->address;
     p.des0 = e->d.des0;
+    // The next block waits for the room of this one's last burst; who closes a descriptor waits for its end.
+    const bool last = offset + n == rest;
+    p.quiet_left = one_by_one && !last;
+    p.quiet_done = one_by_one && !(last && (e->bytes == rest || p.end == total_));
     const sc_time ready = core_.align(data_end_) + core_.cycles(params_.fifo_latency);
     ahead_.quanta[ahead_.count++] = {ready, &p};
     port_.start(p, ready);
@@ -180,12 +186,41 @@ void DwmmcData::settle_ahead() {
       e.bytes -= part_;
       ++pieces_open_;
       ++counters_.bursts;
+      if (p->quiet_done) quiet_.push(p);
       p->closes = closing_ = e.used_up() || p->end == total_;
       set_fsm(closing_ ? Fsm::write : Fsm::write_request_wait, now);
     }
     offset_ += part_;
     card_bytes_ += part_;
   }
+  if (!quiet_.empty()) settle_quiet(now.value());
+}
+
+/// What drained() and axi_done() do for bursts that the port does not call for.
+void DwmmcData::settle_quiet(std::uint64_t now) {
+  while (!quiet_.empty()) {
+    Piece& p = *quiet_.front();
+    if (p.quiet_left && p.left_ps <= now && fifo_.out_done < p.end) {
+      fifo_.out_done = p.end;
+      out_marks_.add(p.end, from_ps(p.left_ps));
+    }
+    if (p.error || p.done_ps > now) return;
+    quiet_.pop();
+    --pieces_open_;
+    piece_free_.push_back(&p);
+    host_bytes_ += p.bytes;
+    dma_end_ = from_ps(p.done_ps);
+  }
+}
+
+/// From here on somebody waits for the room of the bursts under way, or for their end.
+void DwmmcData::tell_room() {
+  settle();
+  for (std::size_t i = 0; i < quiet_.size(); ++i) port_.tell_left(*quiet_[i]);
+}
+void DwmmcData::tell_end() {
+  tell_room();
+  while (!quiet_.empty()) port_.tell_done(*quiet_.pop());
 }
 
 /// The IDMAC takes nothing more: bursts of quanta to come are off, the wire goes on.
