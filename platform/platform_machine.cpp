@@ -28,6 +28,22 @@ std::string embedded_text(const std::string& file) {
   return {};
 }
 
+/// What a driver says when it gives a request up.
+std::string driver_line(hal::Event what, std::uint32_t id, std::uint64_t a, std::uint64_t b, std::uint64_t c,
+                        sc_time at) {
+  const std::string who = fmt::format("{} ns driver: CMD{}", at.value() / 1000, id & 0xFF);
+  if (what == hal::Event::driver_refusal)
+    return fmt::format("{} is refused: it needs {} descriptors, the ring has {}", who, a, b);
+  std::string things;
+  for (const auto& [bit, name] : {std::pair{hal::kWaitsResponse, "CMD_DONE"},
+                                  {hal::kWaitsData, "DATA_OVER"},
+                                  {hal::kWaitsDma, "the IDMAC"},
+                                  {hal::kWaitsBusy, "the card's busy"}})
+    if (a & bit) things += (things.empty() ? "" : ", ") + std::string(name);
+  return fmt::format("{} still waits for {} at its time-out: RINTSTS 0x{:x}, IDSTS 0x{:x}, STATUS 0x{:x}",
+                     who, things.empty() ? "an interrupt" : things, a >> 32, b, c);
+}
+
 class PlatformMachine : public Machine, private CpuObserver {
  public:
   void declare(ParamRegistry& registry) override { config_.declare(registry); }
@@ -104,6 +120,8 @@ class PlatformMachine : public Machine, private CpuObserver {
   void cpu_event(hal::Event what, std::uint32_t id, std::uint64_t a, std::uint64_t b, std::uint64_t c,
                  sc_time at) override {
     if (what == hal::Event::ready) start_ = book();
+    if (what == hal::Event::driver_wait || what == hal::Event::driver_refusal)
+      context_.log(driver_line(what, id, a, b, c, at));
     if (config_.check.payload) checker_->event(what, id, a, b, c);
     if (observer_) observer_->cpu_event(what, id, a, b, c, at);
   }

@@ -51,6 +51,8 @@ void Recorder::cpu_event(hal::Event what, std::uint32_t id, std::uint64_t a, std
     case hal::Event::request_buffer:
     case hal::Event::job_done:
     case hal::Event::job_begin:
+    case hal::Event::driver_wait:
+    case hal::Event::driver_refusal:
     case hal::Event::os_wait:
       break;
   }

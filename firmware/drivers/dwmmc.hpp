@@ -109,6 +109,7 @@ class DwMmc final : public MmcHost {
   std::uint64_t limit_ns() const;
   std::uint64_t wire_ns(const MmcData& data) const;
   std::uint32_t who() const;
+  std::uint32_t missing() const;
   void finish(MmcError error);
   void fail(MmcError error, std::uint32_t status, std::uint32_t idmac);
 

@@ -89,6 +89,7 @@ bool DwMmc::prepare_data(const MmcData& data) {
   uses_dma_ = reachable(data);
   if (uses_dma_ && DwRing::needed(data.segments) > ring_.entries()) {
     // More descriptors than the ring holds: writing on would overrun ones that are in use.
+    hal::event(hal::Event::driver_refusal, active_->index, DwRing::needed(data.segments), ring_.entries());
     hal::event(hal::Event::driver_error, active_->index, DwRing::needed(data.segments), ++ring_overflows_,
                ring_.entries());
     return false;
@@ -212,11 +213,20 @@ void DwMmc::fail(MmcError error, std::uint32_t status, std::uint32_t idmac) {
   finish(error);
 }
 
+/// What the request on the line still waits for.
+std::uint32_t DwMmc::missing() const {
+  if (phase_ == Phase::busy) return hal::kWaitsBusy;
+  const bool data = phase_ == Phase::command && active_->data;
+  return (phase_ != Phase::command || !command_seen_ ? hal::kWaitsResponse : 0) |
+         (data && !data_over_ ? hal::kWaitsData : 0) | (data && uses_dma_ && !moved_ ? hal::kWaitsDma : 0);
+}
+
 // Who waits for what: the command, its phase, and every status register of the host.
 void DwMmc::abort_active() {
   if (!active_) return;
   const std::uint32_t id = who(), raw = read(dw::kRintsts), status = read(dw::kStatus);
   const std::uint64_t idmac = dma_ ? read(idmac_->status) : 0;
+  hal::event(hal::Event::driver_wait, id, std::uint64_t{raw} << 32 | missing(), idmac, status);
   hal::event(hal::Event::driver_error, id, raw, ++aborts_, idmac << 32 | status);
   if (active_) finish(MmcError::software_timeout);  // the reads may have let the interrupt in
 }

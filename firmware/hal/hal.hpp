@@ -86,8 +86,12 @@ enum class Event : std::uint8_t {
   job_done,      ///< id = job, a = error code
   driver_error,  ///< a = interrupt status, b = recovery count
   job_begin,     ///< id = job: a copying program makes its first call
-  os_wait,       ///< id = job, a = 1 falls asleep inside a call, 0 runs again; b = fw::OsWait, what for
+  driver_wait,  ///< a watchdog ends a wait, DW-MMC: id = command | phase << 8, a = RINTSTS << 32 | what it waits for
+                ///< (kWaits...), b = IDSTS, c = STATUS; driver_error follows
+  driver_refusal,  ///< a request does not fit the ring: id = command, a = descriptors it needs, b = the ring's
+  os_wait,         ///< id = job, a = 1 falls asleep inside a call, 0 runs again; b = fw::OsWait, what for
 };
+inline constexpr std::uint32_t kWaitsResponse = 1, kWaitsData = 2, kWaitsDma = 4, kWaitsBusy = 8;
 void event(Event what, std::uint32_t id, std::uint64_t a = 0, std::uint64_t b = 0, std::uint64_t c = 0);
 
 /// The CPU stops; simulation ends when it is the last activity. `status` 0 is good.

@@ -18,6 +18,85 @@ TEST_CASE("at: a write burst of 16 beats leaves after 16 A and is done after h +
   CHECK(s.clients[0].done[0].cycle == 1 + 16 + 1 + 1);
 }
 
+// One write at a time: h + 16 + accept + h = 19 A each.
+namespace {
+struct Ahead {
+  System s;
+  Transfer t[3];
+  Ahead() {
+    s.master_params[0].outstanding_writes = 1;
+    s.build();
+  }
+  void start(unsigned i, std::uint64_t from_cycle, bool quiet) {
+    t[i].is_write = true;
+    t[i].address = kSram + 128 * i;
+    t[i].data = s.buffer.data();
+    t[i].bytes = 128;
+    t[i].quiet_left = t[i].quiet_done = quiet;
+    s.port().start(t[i], sc_time::from_value(from_cycle * kPeriodPs));
+  }
+};
+}  // namespace
+
+TEST_CASE("at: a transfer started ahead is issued at its instant, a quiet one is timed without a call") {
+  Ahead a;
+  a.start(0, 100, true);
+  a.start(1, 110, true);  // has to wait for the first one's B
+  a.start(2, 300, false);
+  a.s.run();
+  CHECK(a.t[0].left_ps == 116 * kPeriodPs);
+  CHECK(a.t[0].done_ps == 119 * kPeriodPs);
+  CHECK(a.t[1].left_ps == (119 + 16) * kPeriodPs);
+  CHECK(a.t[1].done_ps == (119 + 19) * kPeriodPs);
+  REQUIRE(a.s.clients[0].left.size() == 1);
+  CHECK(a.s.clients[0].left[0].cycle == 316);
+  REQUIRE(a.s.clients[0].done.size() == 1);
+  CHECK(a.s.clients[0].done[0].cycle == 319);
+  CHECK(a.s.port().counters().limited_outstanding == 119 - 110);
+}
+
+TEST_CASE("at: a quiet transfer tells after all when it is asked before its end") {
+  Ahead a;
+  a.start(0, 100, true);
+  a.start(1, 110, true);
+  sc_core::sc_start(sc_time::from_value(105 * kPeriodPs));
+  a.s.port().tell_left(a.t[0]);
+  a.s.port().tell_done(a.t[0]);
+  a.s.port().tell_done(a.t[1]);  // not issued yet
+  a.s.run();
+  REQUIRE(a.s.clients[0].left.size() == 1);
+  CHECK(a.s.clients[0].left[0].cycle == 116);
+  REQUIRE(a.s.clients[0].done.size() == 2);
+  CHECK(a.s.clients[0].done[0].cycle == 119);
+  CHECK(a.s.clients[0].done[1].cycle == 119 + 19);
+}
+
+TEST_CASE("at: a transfer started ahead can be withdrawn until it is issued, those before it go on") {
+  Ahead a;
+  a.start(0, 100, false);
+  a.start(1, 200, false);
+  sc_core::sc_start(sc_time::from_value(105 * kPeriodPs));
+  a.s.port().withdraw(a.t[1]);
+  CHECK_THROWS_AS(a.s.port().withdraw(a.t[0]), std::logic_error);
+  a.s.run();
+  CHECK(a.s.port().counters().write_bursts == 1);
+  REQUIRE(a.s.clients[0].done.size() == 1);
+  CHECK(a.s.clients[0].done[0].transfer == &a.t[0]);
+}
+
+TEST_CASE("at: an error is told of a quiet transfer too") {
+  Ahead a;
+  a.t[0].is_write = true;
+  a.t[0].address = 0x9000'0000;  // nobody there
+  a.t[0].data = a.s.buffer.data();
+  a.t[0].bytes = 128;
+  a.t[0].quiet_left = a.t[0].quiet_done = true;
+  a.s.port().start(a.t[0], sc_core::SC_ZERO_TIME);
+  a.s.run();
+  REQUIRE(a.s.clients[0].done.size() == 1);
+  CHECK(a.t[0].error);
+}
+
 TEST_CASE("at: a read burst of 16 beats is done after 2 h + 16 + L") {
   System s;
   s.build();

@@ -80,6 +80,22 @@ void write_suspends(TimingStyle style) {
 
 }  // namespace
 
+// A driver that steps through 32-byte descriptors as if they had 16 bytes gives only the first one away.
+TEST_CASE(
+    "of three segments only the first is the IDMAC's: the transfer stalls after 4 KiB, the second is named") {
+  Bench b;
+  b.start_card();
+  const auto d = b.chain(0x1000, {{0x20000, 4096}, {0x30000, 4096}, {0x40000, 4096}});
+  for (const std::uint64_t at : {d[1], d[2]}) b.put(at, {kDesChained, 0x30000, 4096, at + 32, 0});
+  b.idmac(0x1000);
+  b.data_command(18, 0, 24, kRead);
+  b.run_until(0, kIdUnavailable);
+  CHECK(b.read(reg("TBBCNT")) == 4096);
+  REQUIRE(b.ctx.findings.kept().size() == 1);
+  CHECK(b.ctx.findings.kept()[0].text.find("descriptor 1 at 0x1020 has OWN = 0") != std::string::npos);
+  CHECK(b.read(b.id.descriptor_low) == d[1]);
+}
+
 TEST_CASE("a write whose list is suspended stops the clock with the FIFO empty and goes on") {
   write_suspends(TimingStyle::at);
 }
