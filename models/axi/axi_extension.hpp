@@ -37,14 +37,33 @@ struct AxiBurstTiming {
   std::uint64_t done_ps = 0;     ///< out: B or last R beat at the asking port
 };
 
+/// When groups of equal pieces are ready: `groups` of them `group_ps` apart, and that `rounds` times, `round_ps` apart (a
+/// block's quanta, block after block).
+struct AxiRhythm {
+  unsigned groups = 1;
+  std::uint64_t group_ps = 0;
+  unsigned rounds = 1;
+  std::uint64_t round_ps = 0;
+  std::uint64_t over_ps = ~std::uint64_t{0};  ///< a piece has to be over so long after it was ready
+
+
+  unsigned pieces() const { return groups * rounds; }
+  /// From the first piece to the last.
+  std::uint64_t span() const { return (rounds - 1) * round_ps + (groups - 1) * group_ps; }
+  template <typename Visit>
+  void each(Visit visit) const {
+    for (unsigned r = 0; r < rounds; ++r)
+      for (unsigned g = 0; g < groups; ++g) visit(r * round_ps + g * group_ps);
+  }
+};
+
 /// Equal bursts on consecutive addresses of a master that keeps one unfinished: in a group each is issued when the one
-/// before is done, `step_ps` apart; the groups begin `group_ps` apart, each when the one before is over.
+/// before is done, `step_ps` apart; the groups begin in `rhythm`, each when the one before is over.
 struct AxiTrain {
   std::uint64_t address = 0;
   std::uint32_t bytes = 0, beats = 1;  ///< of one burst; its beats are whole
   unsigned count = 1;                  ///< bursts in a group
-  unsigned groups = 1;
-  std::uint64_t group_ps = 0;
+  AxiRhythm rhythm;
   bool is_write = false;
   std::uint64_t at_ps = 0;      ///< in: the first one's address at the asking port, on an edge
   std::uint64_t period_ps = 0;  ///< in: A
@@ -53,11 +72,28 @@ struct AxiTrain {
   std::uint64_t end_ps = 0;     ///< out: issue to B or last R beat at the asking port
   std::uint64_t step_ps = 0;    ///< out
 
-  unsigned bursts() const { return count * groups; }
-  /// Issue of a group's burst after `at_ps`.
-  std::uint64_t offset(unsigned group, unsigned burst) const { return group * group_ps + burst * step_ps; }
-  /// Once `step_ps` and `end_ps` are known: is every group over before the next begins?
-  bool apart() const { return groups == 1 || group_ps > (count - 1) * step_ps + end_ps + path_ps; }
+  unsigned bursts() const { return count * rhythm.pieces(); }
+  AxiTrain of_one_round() const {
+    AxiTrain one = *this;
+    one.rhythm.rounds = 1;
+    return one;
+  }
+  /// Once `step_ps` is known: issue of the last burst and of the one before it, after `at_ps`.
+  std::uint64_t last() const { return rhythm.span() + (count - 1) * step_ps; }
+  std::uint64_t last_but_one() const {
+    if (count > 1) return last() - step_ps;
+    const std::uint64_t back = rhythm.groups > 1   ? rhythm.group_ps
+                               : rhythm.rounds > 1 ? rhythm.round_ps
+                                                   : 0;
+    return last() - back;
+  }
+  /// Once `step_ps` and `end_ps` are known: is every group over in time, and before the next begins?
+  bool apart() const {
+    const std::uint64_t group = (count - 1) * step_ps + end_ps + path_ps;
+    const std::uint64_t round = (rhythm.groups - 1) * rhythm.group_ps + group;
+    return group <= rhythm.over_ps && (rhythm.groups == 1 || rhythm.group_ps > group) &&
+           (rhythm.rounds == 1 || rhythm.round_ps > round);
+  }
 };
 
 /// Answers when a burst ends and reserves what it uses. Handed to a master in `lt` style by the b_transport

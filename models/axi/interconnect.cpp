@@ -79,9 +79,8 @@ struct AxiInterconnect::Lane final : AxiTimingTarget {
     below.path_ps += path;
     if (!downstream->time_train(below)) return false;
     const std::uint64_t end = path + below.end_ps, entry = path + (train.is_write ? 0 : below.first_ps);
-    const unsigned n = train.bursts(), g = train.groups - 1, k = train.count - 1;
-    const std::uint64_t last = at + below.offset(g, k);
-    const std::uint64_t before = at + (k > 0 ? below.offset(g, k - 1) : below.offset(g - (g > 0), 0));
+    const unsigned n = train.bursts();
+    const std::uint64_t last = at + below.last(), before = at + below.last_but_one();
     if (n == 1) {
       channel.address.append(at, a);
       channel.data.append(at + entry, data);
@@ -90,8 +89,20 @@ struct AxiInterconnect::Lane final : AxiTimingTarget {
       channel.data.append_apart(before + entry, last + entry, data);
     }
     if (!train.is_write) channel.data.extend(last + end);
-    for (unsigned group = 0; group <= g; ++group)
-      for (unsigned burst = 0; burst <= k; ++burst) channel.accept(at + below.offset(group, burst) + end);
+    channel.latest = std::max(channel.latest, last + end);
+    if (!channel.accepted.empty()) {
+      std::uint64_t* const ends = channel.accepted.data();
+      const std::size_t size = channel.accepted.size();
+      std::size_t slot = channel.slot;
+      train.rhythm.each([&, count = train.count, step = below.step_ps](std::uint64_t offset) {
+        std::uint64_t over = at + end + offset;
+        for (unsigned i = 0; i < count; ++i, over += step) {
+          ends[slot] = over;
+          if (++slot == size) slot = 0;
+        }
+      });
+      channel.slot = slot;
+    }
     target->counters.grants += n;
     (train.is_write ? target->counters.write_busy : target->counters.read_busy) +=
         std::uint64_t{n} * train.beats;

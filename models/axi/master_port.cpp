@@ -131,9 +131,9 @@ void AxiMasterPort::time_lt(const AxiLtMemory& memory, bool is_write, std::uint6
   impl_->time_piece(impl_->directions[is_write], address, piece, memory.timing, 0);
 }
 
-bool AxiMasterPort::time_groups_lt(const AxiLtMemory& memory, bool is_write, std::uint64_t address,
-                                   unsigned groups, std::uint64_t group_ps, LtPiece& first) {
-  return impl_->time_groups(impl_->directions[is_write], address, groups, group_ps, memory.timing, first);
+bool AxiMasterPort::time_pieces_lt(const AxiLtMemory& memory, bool is_write, std::uint64_t address,
+                                   const AxiRhythm& rhythm, LtPiece& first) {
+  return impl_->time_pieces(impl_->directions[is_write], address, rhythm, memory.timing, first);
 }
 
 sc_time AxiMasterPort::access_lt(bool is_write, std::uint64_t address, std::byte* data, std::uint32_t bytes,
@@ -142,7 +142,7 @@ sc_time AxiMasterPort::access_lt(bool is_write, std::uint64_t address, std::byte
   Impl::Direction& d = impl_->directions[is_write];
   const bool in_gap = impl_->align(ready.value()) < d.lt_from;
   const bool good = in_gap ? impl_->run_in_gap(d, address, data, piece)
-                           : impl_->run_lt(d, address, data, {&piece, 1}, nullptr);
+                           : impl_->run_small(d, address, data, piece);
   if (ok) *ok = good;
   return piece.done;
 }

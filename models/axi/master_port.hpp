@@ -120,10 +120,10 @@ class AxiMasterPort : public sc_core::sc_module {
   AxiLtMemory memory_lt(std::uint64_t address);
   /// `lt` style: times one piece of run_lt() whose data the client moves itself, in `memory`, which holds it.
   void time_lt(const AxiLtMemory& memory, bool is_write, std::uint64_t address, LtPiece& piece);
-  /// As `groups` calls of time_lt() for equal pieces that follow each other, each ready `group_ps` after the one before
-  /// and over before the next is ready; `first` is the first one's. False: that does not hold, nothing was timed.
-  bool time_groups_lt(const AxiLtMemory& memory, bool is_write, std::uint64_t address, unsigned groups,
-                      std::uint64_t group_ps, LtPiece& first);
+  /// As calls of time_lt() for equal pieces that follow each other in memory, ready in `rhythm` and each over before the
+  /// next is ready; `first` is the first one's. False: that does not hold, nothing was timed.
+  bool time_pieces_lt(const AxiLtMemory& memory, bool is_write, std::uint64_t address,
+                      const AxiRhythm& rhythm, LtPiece& first);
   /// `lt` style counterpart of a small single read or write (a descriptor): returns when it is done.
   sc_time access_lt(bool is_write, std::uint64_t address, std::byte* data, std::uint32_t bytes, sc_time ready,
                     bool* ok);

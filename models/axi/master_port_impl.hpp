@@ -85,6 +85,7 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
   std::uint64_t epoch = 0;
   std::uint64_t unresolved = 0;
   std::uint64_t busy_start = 0, busy_until = 0, busy_closed = 0;
+  AxiLtMemory small;  // lt: where the last small access lay
   mutable AxiCounters counters;
   sc_core::sc_event wake;
   std::uint64_t wake_ps = kNever;
@@ -410,15 +411,15 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
   std::uint32_t streaming(const Direction& d, std::uint64_t address, std::uint32_t bytes) const;
   std::uint64_t time_stream(Direction& d, std::uint64_t address, std::uint32_t n, std::uint64_t ready,
                             AxiTimingTarget* timing, std::uint64_t delay, std::uint64_t& left);
-  bool time_train(Direction& d, std::uint64_t address, std::uint32_t bytes, unsigned groups,
-                  std::uint64_t group_ps, std::uint64_t ready, AxiTimingTarget* timing, std::uint64_t& left,
-                  std::uint64_t& done);
-  bool time_groups(Direction& d, std::uint64_t address, unsigned groups, std::uint64_t group_ps,
-                   AxiTimingTarget* timing, LtPiece& piece);
+  bool time_train(Direction& d, std::uint64_t address, std::uint32_t bytes, const AxiRhythm& rhythm,
+                  std::uint64_t ready, AxiTimingTarget* timing, std::uint64_t& left, std::uint64_t& done);
+  bool time_pieces(Direction& d, std::uint64_t address, const AxiRhythm& rhythm, AxiTimingTarget* timing,
+                   LtPiece& piece);
   void time_piece(Direction& d, std::uint64_t address, LtPiece& piece, AxiTimingTarget* timing,
                   std::uint64_t delay);
   bool run_by_burst(Direction& d, std::uint64_t address, std::byte* data, std::span<LtPiece> pieces,
                     std::uint64_t* error_address);
+  bool run_small(Direction& d, std::uint64_t address, std::byte* data, LtPiece& piece);
   bool run_in_gap(Direction& d, std::uint64_t address, std::byte* data, LtPiece& piece);
   bool run_lt(Direction& d, std::uint64_t address, std::byte* data, std::span<LtPiece> pieces,
               std::uint64_t* error_address);

@@ -1,6 +1,8 @@
 // The AXI master port by reservation: the recurrence of master_port.cpp computed burst by burst, or for a
 // stretch of bursts at once where they stream. One b_transport moves the data and names the target that
 // answers for the timing.
+#include <cstring>
+
 #include "models/axi/master_port_impl.hpp"
 
 namespace vp {
@@ -108,11 +110,11 @@ std::uint64_t AxiMasterPort::Impl::time_stream(Direction& d, std::uint64_t addre
   return done;
 }
 
-/// `groups` pieces of `bytes`, ready `group_ps` apart, of a master that keeps one unfinished, as one train; `left` and
-/// `done` are the first one's. False: look at the bursts one by one.
+/// Pieces of `bytes`, ready in `rhythm`, of a master that keeps one unfinished, as one train; `left` and `done` are the
+/// first one's. False: look at the bursts one by one.
 bool AxiMasterPort::Impl::time_train(Direction& d, std::uint64_t address, std::uint32_t bytes,
-                                     unsigned groups, std::uint64_t group_ps, std::uint64_t ready,
-                                     AxiTimingTarget* timing, std::uint64_t& left, std::uint64_t& done) {
+                                     const AxiRhythm& rhythm, std::uint64_t ready, AxiTimingTarget* timing,
+                                     std::uint64_t& left, std::uint64_t& done) {
   const BurstPart first =
       next_burst(address, bytes, beat_bytes, static_cast<std::uint32_t>(params.max_burst_beats), allowed);
   const std::uint64_t a = period(), data = first.beats * a;
@@ -120,47 +122,54 @@ bool AxiMasterPort::Impl::time_train(Direction& d, std::uint64_t address, std::u
   const std::uint64_t to_4k = kAxiBoundaryBytes - (address & (kAxiBoundaryBytes - 1));
   const std::uint32_t count = bytes / first.bytes;
   if (d.channel_free > issued || first.bytes != first.beats * beat_bytes || count * first.bytes != bytes ||
-      std::uint64_t{bytes} * groups > to_4k || (groups > 1 && issued != ready))
+      std::uint64_t{bytes} * rhythm.pieces() > to_4k || (rhythm.pieces() > 1 && issued != ready))
     return false;
   AxiTrain train{.address = address & address_mask,
                  .bytes = first.bytes,
                  .beats = first.beats,
                  .count = count,
-                 .groups = groups,
-                 .group_ps = group_ps,
+                 .rhythm = rhythm,
                  .is_write = d.is_write,
                  .at_ps = issued,
                  .period_ps = a};
   if (!timing->time_train(train)) return false;
-  const std::uint64_t last = train.offset(0, count - 1), n = train.bursts();
+  const std::uint64_t last = (count - 1) * train.step_ps, n = train.bursts();
   done = issued + last + train.end_ps;
   left = d.is_write ? issued + last + data : done;
   d.tail = train.end_ps - data;
-  d.limited += issued - free + groups * (count - 1) * (train.step_ps - a);
+  d.limited += issued - free + rhythm.pieces() * (count - 1) * (train.step_ps - a);
   d.bursts += n;
   d.beats += n * first.beats;
-  d.bytes += std::uint64_t{groups} * bytes;
+  d.bytes += std::uint64_t{rhythm.pieces()} * bytes;
   (d.is_write ? d.wait_b : d.wait_first) +=
       n * (d.is_write ? d.tail : std::min(train.first_ps + train.path_ps, train.end_ps - data));
-  for (unsigned g = 0; g < groups; ++g) {
-    open_busy(issued + g * group_ps);
-    busy_until = std::max(busy_until, done + g * group_ps);
+  const std::uint64_t shift = rhythm.span();
+  open_busy(issued);
+  busy_until = std::max(busy_until, done);
+  if (const unsigned more = rhythm.pieces() - 1; more > 0 && busy_until == done && unresolved == 0) {
+    busy_closed += done - busy_start + (more - 1) * (done - issued);
+    busy_start = issued + shift;
+    busy_until = done + shift;
+  } else if (more > 0) {
+    rhythm.each([&](std::uint64_t offset) {
+      open_busy(issued + offset);
+      busy_until = std::max(busy_until, done + offset);
+    });
   }
-  const std::uint64_t shift = (groups - 1) * group_ps;
   d.channel_free = left + shift;
   d.prev_done = d.done_of[0] = done + shift;
   d.next_issue = issued + shift + last + a;
   return true;
 }
 
-bool AxiMasterPort::Impl::time_groups(Direction& d, std::uint64_t address, unsigned groups,
-                                      std::uint64_t group_ps, AxiTimingTarget* timing, LtPiece& piece) {
+bool AxiMasterPort::Impl::time_pieces(Direction& d, std::uint64_t address, const AxiRhythm& rhythm,
+                                      AxiTimingTarget* timing, LtPiece& piece) {
   const std::uint64_t ready = align(piece.ready.value());
-  if (d.limit != 1 || group_ps % period() != 0) return false;
+  if (d.limit != 1 || rhythm.group_ps % period() != 0 || rhythm.round_ps % period() != 0) return false;
   const bool gap = ready > d.prev_done;
   std::uint64_t left = 0, done = 0;
-  if (!time_train(d, address, piece.bytes, groups, group_ps, ready, timing, left, done)) return false;
-  if (gap || groups > 1) d.lt_from = ready + (groups - 1) * group_ps;
+  if (!time_train(d, address, piece.bytes, rhythm, ready, timing, left, done)) return false;
+  if (gap || rhythm.pieces() > 1) d.lt_from = ready + rhythm.span();
   piece.left = at_ps(left);
   piece.done = at_ps(done);
   return true;
@@ -173,7 +182,7 @@ void AxiMasterPort::Impl::time_piece(Direction& d, std::uint64_t address, LtPiec
   const auto max_beats = static_cast<std::uint32_t>(params.max_burst_beats);
   std::uint64_t left = ready, done = ready;
   const bool train =
-      timing && d.limit == 1 && time_train(d, address, piece.bytes, 1, 0, ready, timing, left, done);
+      timing && d.limit == 1 && time_train(d, address, piece.bytes, {}, ready, timing, left, done);
   for (std::uint32_t offset = train ? piece.bytes : 0; offset < piece.bytes;) {
     const std::uint32_t n = timing ? streaming(d, address + offset, piece.bytes - offset) : 1;
     if (n > 1) {
@@ -219,6 +228,16 @@ bool AxiMasterPort::Impl::run_by_burst(Direction& d, std::uint64_t address, std:
   return good;
 }
 
+/// One piece, without a transaction where the memory is handed out.
+bool AxiMasterPort::Impl::run_small(Direction& d, std::uint64_t address, std::byte* data, LtPiece& piece) {
+  if (!small.holds(address, piece.bytes)) small = memory_lt(address);
+  if (!small.holds(address, piece.bytes)) return run_lt(d, address, data, {&piece, 1}, nullptr);
+  std::byte* const here = small.at(address);
+  d.is_write ? std::memcpy(here, data, piece.bytes) : std::memcpy(data, here, piece.bytes);
+  time_piece(d, address, piece, small.timing, 0);
+  return true;
+}
+
 /// A small access whose instant lies before what this direction has already reserved (a descriptor fetched
 /// ahead while data wait for the card): it is timed on its own and leaves the reservations as they were.
 bool AxiMasterPort::Impl::run_in_gap(Direction& d, std::uint64_t address, std::byte* data, LtPiece& piece) {
@@ -228,7 +247,7 @@ bool AxiMasterPort::Impl::run_in_gap(Direction& d, std::uint64_t address, std::b
   gap_done.assign(d.limit, 0);
   std::swap(d.done_of, gap_done);
   d.next_issue = d.channel_free = d.prev_done = 0;
-  const bool good = run_lt(d, address, data, {&piece, 1}, nullptr);
+  const bool good = run_small(d, address, data, piece);
   std::swap(d.done_of, gap_done);
   d.slot = slot;
   d.next_issue = issue;

@@ -144,6 +144,7 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
     unsigned next = 0, count = 0;
   };
   using Entry = DescriptorList::Entry;
+  static constexpr unsigned kFrameTail = 17;  // CRC16 and the end bit, clocks
   static constexpr std::uint32_t kCloseId = 2;  ///< AXI id of descriptor writes
   static constexpr std::uint64_t kEndless = ~std::uint64_t{0};
 
@@ -207,6 +208,7 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   void withdraw_ahead();
   void tell_room();
   void tell_end();
+  sc_time block_gap() const;
   void start_write_block();
   void start_write_quantum();
   void end_write_quantum();
@@ -227,7 +229,9 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   void read_block_lt();
   void write_block_lt();
   bool stream_read_lt();
-  bool in_step_lt(Entry& e, std::uint32_t bytes, unsigned quanta, sc_time& ready);
+  unsigned in_step_lt(Entry& e, std::uint32_t bytes, unsigned quanta, sc_time& ready);
+  AxiRhythm rhythm_lt(const Entry& e, std::uint32_t bytes, unsigned quanta, sc_time ready);
+  void blocks_in_step_lt(const Entry& e, unsigned blocks);
   bool room_lt(std::uint64_t bytes, sc_time& when);
   bool have_lt(std::uint64_t bytes, sc_time& when);
   void pump_lt(sc_time at);
@@ -293,6 +297,7 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
     std::array<std::uint64_t, 32> end{};
   } run_;
   sc_time lt_last_done_, lt_start_;
+  std::uint64_t lt_chunk_end_ = 0;  // the block behind the event's last
 
   sc_core::sc_event wire_event_, notice_event_, timeout_event_;
   Counters counters_;

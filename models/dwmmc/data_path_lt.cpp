@@ -22,8 +22,8 @@ void DwmmcData::run_lt() {
   if (lt_stage_.size() < kRunBytes + job_.burst_bytes) lt_stage_.resize(kRunBytes + job_.burst_bytes);
   pump_lt(std::max(now, lt_start_));
   if (wire_active_ && !wire_finished_ && card_may_send_) {
-    const std::uint64_t chunk = std::max<std::uint64_t>(1, kChunkBytes / job_.block_bytes);
-    for (std::uint64_t i = 0; i < chunk && !wire_finished_ && !lt_blocked_; ++i)
+    lt_chunk_end_ = block_ + std::max<std::uint64_t>(1, kChunkBytes / job_.block_bytes);
+    while (block_ < lt_chunk_end_ && !wire_finished_ && !lt_blocked_)
       job_.direction == DataDir::read ? read_block_lt() : write_block_lt();
   }
   flush_lt();
@@ -88,37 +88,42 @@ void DwmmcData::read_block_lt() {
   end_read_block(core_.align(frame_end()) + core_.cycles(params_.crc_check));
 }
 
-/// The rest of a block whose quanta are bursts of one buffer and find the FIFO empty of others: the same steps with
-/// nothing left to ask. False: not such a block.
+/// The rest of a block whose quanta are bursts of one buffer and find the FIFO empty of others, and blocks in step with
+/// it: the same steps with nothing left to ask. False: not such a block.
 bool DwmmcData::stream_read_lt() {
   const std::uint32_t rest = job_.block_bytes - offset_, n = quantum();
   const Entry* const in_use = list_.in_use();
   if (!in_use || !in_use->checked || in_use->bytes < rest || n != job_.burst_bytes || rest % n != 0 ||
       fifo_.in_done != fifo_.out_reserved || (job_.rx_watermark + 1) * word_bytes_ > n || no_requests_ ||
-      list_dead_ || dma_failed_ || !dma_active_ || clock_stopped_ || !direct_lt(*in_use, rest, data_end_))
+      list_dead_ || dma_failed_ || !dma_active_ || clock_stopped_)
     return false;
+  const sc_time first_end = data_end_ + data_time(n) + bus_.clock().cycles(offset_ == 0 ? 1 : 0);
+  if (!direct_lt(*in_use, rest, core_.align(first_end) + core_.cycles(params_.fifo_latency))) return false;
   Entry& e = *list_.current_lt(data_end_);
-  std::byte* to = lt_memory_.at(e.data);
-  std::memcpy(to, block_data_.data() + offset_, rest);
-  const std::uint64_t capacity = fifo_.capacity();
+  std::memcpy(lt_memory_.at(e.data), block_data_.data() + offset_, rest);
   sc_time ready;
-  if (in_step_lt(e, n, rest / n, ready)) offset_ = job_.block_bytes;
-  for (; offset_ < job_.block_bytes; offset_ += n) {
-    const std::uint64_t filled = fifo_.in_reserved + n;
-    advance_read(n, offset_ > 0 && filled > capacity ? out_marks_.when(filled - capacity) : sc_time());
-    ready = core_.align(data_end_) + core_.cycles(params_.fifo_latency);
-    LtPiece piece{n, ready, {}, {}};
-    port_.time_lt(lt_memory_, true, e.data, piece);
-    buffer_address_ = e.data;
-    e.data += n;
-    out_marks_.add(filled, params_.posted_drain ? piece.left : piece.done);
-    lt_last_done_ = std::max(lt_last_done_, piece.done);
+  unsigned blocks = in_step_lt(e, n, rest / n, ready);
+  if (blocks == 0) {
+    blocks = 1;
+    const std::uint64_t capacity = fifo_.capacity();
+    for (; offset_ < job_.block_bytes; offset_ += n) {
+      const std::uint64_t filled = fifo_.in_reserved + n;
+      advance_read(n, offset_ > 0 && filled > capacity ? out_marks_.when(filled - capacity) : sc_time());
+      ready = core_.align(data_end_) + core_.cycles(params_.fifo_latency);
+      LtPiece piece{n, ready, {}, {}};
+      port_.time_lt(lt_memory_, true, e.data, piece);
+      buffer_address_ = e.data;
+      e.data += n;
+      out_marks_.add(filled, params_.posted_drain ? piece.left : piece.done);
+      lt_last_done_ = std::max(lt_last_done_, piece.done);
+    }
   }
+  const std::uint32_t moved = blocks * rest;
   fifo_.in_done = fifo_.out_reserved = fifo_.out_done = fifo_.in_reserved;
-  counters_.bursts += rest / n;
-  card_bytes_ += rest;
-  host_bytes_ += rest;
-  e.bytes -= rest;
+  counters_.bursts += moved / n;
+  card_bytes_ += moved;
+  host_bytes_ += moved;
+  e.bytes -= moved;
   dma_end_ = lt_last_done_;
   if (e.used_up() || fifo_.out_done == total_) end_of_buffer_lt(e, ready, fifo_.out_done);
   pump_lt(ready);
@@ -126,30 +131,84 @@ bool DwmmcData::stream_read_lt() {
 }
 
 /// As the loop of stream_read_lt() where nothing waits: the wire never for room, no burst for the one before it. A
-/// quantum and its bursts are then the first ones, shifted. False: something may wait; nothing has been done.
-bool DwmmcData::in_step_lt(Entry& e, std::uint32_t bytes, unsigned quanta, sc_time& ready) {
-  const std::uint64_t capacity = fifo_.capacity(), filled = fifo_.in_reserved + std::uint64_t{quanta} * bytes;
-  if (quanta < 2 || offset_ != 0 || std::uint64_t{quanta} * bytes > capacity) return false;
+/// quantum and its bursts are then the first ones, shifted, and blocks that stand ready in the card follow the first one
+/// alike. How many blocks that were, the last one's frame still to be ended; 0: something may wait; nothing has been done.
+unsigned DwmmcData::in_step_lt(Entry& e, std::uint32_t bytes, unsigned quanta, sc_time& ready) {
+  const std::uint64_t capacity = fifo_.capacity(), block = std::uint64_t{quanta} * bytes;
+  if (offset_ != 0 || block > capacity) return 0;
   const sc_time step = data_time(bytes), first_end = data_end_ + step + bus_.clock().cycles(1);
-  if (filled > capacity && out_marks_.last() > first_end) return false;
+  if (fifo_.in_reserved + block > capacity && out_marks_.last() > first_end) return 0;
+  if (step.value() % core_.period().value() != 0) return 0;
   ready = core_.align(first_end) + core_.cycles(params_.fifo_latency);
-  if (step.value() % core_.period().value() != 0) return false;
+  AxiRhythm rhythm = rhythm_lt(e, bytes, quanta, ready);
   LtPiece first{bytes, ready, {}, {}};
-  if (!port_.time_groups_lt(lt_memory_, true, e.data, quanta, step.value(), first)) return false;
-  for (unsigned i = 0; i < quanta; ++i) {
-    const sc_time shift = from_ps(i * step.value());
-    fifo_.in_reserved += bytes;
-    out_marks_.add(fifo_.in_reserved, (params_.posted_drain ? first.left : first.done) + shift);
+  while (!port_.time_pieces_lt(lt_memory_, true, e.data, rhythm, first)) {
+    if (rhythm.pieces() <= 2) return 0;
+    rhythm.rounds = (rhythm.rounds + 1) / 2;  // a train has to fit the memory's write buffer
+    if (rhythm.rounds == 1) rhythm.round_ps = 0, rhythm.over_ps = AxiRhythm{}.over_ps;
   }
-  const sc_time behind = from_ps((quanta - 1) * step.value());
+  const std::uint64_t end = fifo_.in_reserved + rhythm.rounds * block;
+  rhythm.each([&](std::uint64_t shift) {
+    fifo_.in_reserved += bytes;
+    if (fifo_.in_reserved + capacity > end)  // nobody asks for earlier ones any more
+      out_marks_.add(fifo_.in_reserved, (params_.posted_drain ? first.left : first.done) + from_ps(shift));
+  });
   part_ = bytes;
-  data_end_ = first_end + behind;
+  data_end_ = first_end + from_ps((quanta - 1) * step.value());
   graph().extend(wire_node_, data_end_);
+  blocks_in_step_lt(e, rhythm.rounds);
+  const sc_time behind = from_ps(rhythm.span());
   ready += behind;
   lt_last_done_ = std::max(lt_last_done_, first.done + behind);
-  e.data += std::uint64_t{quanta} * bytes;
+  e.data += rhythm.rounds * block;
   buffer_address_ = e.data - bytes;
-  return true;
+  offset_ = job_.block_bytes;
+  return rhythm.rounds;
+}
+
+/// When the quanta of the block on the wire are in the FIFO, the first at `ready`, and of the blocks that may follow it
+/// without a wait.
+AxiRhythm DwmmcData::rhythm_lt(const Entry& e, std::uint32_t bytes, unsigned quanta, sc_time ready) {
+  const std::uint64_t step = data_time(bytes).value(), block = std::uint64_t{quanta} * bytes;
+  AxiRhythm rhythm{quanta, step};
+  const sc_time start = block_start_, first_end = data_end_ + from_ps(step) + bus_.clock().cycles(1);
+  const sc_time next = first_end + from_ps((quanta - 1) * step) + bus_.clock().cycles(kFrameTail) + block_gap();
+  const sc_time round = next - start;
+  // Not in this event's chunk, this buffer, or this page of the card; not known by now to be good.
+  const std::uint64_t blocks = std::min<std::uint64_t>(
+      {lt_chunk_end_ - block_, e.bytes / block, bus_.ready_with(static_cast<std::uint32_t>(block_))});
+  if (blocks < 2 || out_marks_.last() > first_end || round.value() % core_.period().value() != 0 ||
+      read_errors() != 0 || !client_.sampling_good())
+    return rhythm;
+  // The next block starts when there is room for what it needs, and its later quanta need the room of this one's last.
+  const std::uint64_t need = needed_to_start(), capacity = fifo_.capacity();
+  const sc_time last_ready = ready + from_ps((quanta - 1) * step);
+  if (last_ready > next + (first_end - start)) return rhythm;
+  std::uint64_t over = (next + (first_end - start) - last_ready).value();
+  if (block + need > capacity) {
+    const std::uint64_t waits_for = (block + need - capacity - 1) / bytes;  // this one's quantum
+    const sc_time its = ready + from_ps(waits_for * step);
+    if (its > next) return rhythm;
+    over = std::min<std::uint64_t>(over, (next - its).value());
+  }
+  rhythm.rounds = static_cast<unsigned>(blocks);
+  rhythm.round_ps = round.value();
+  rhythm.over_ps = over;
+  return rhythm;
+}
+
+/// The wire's side of the blocks behind the first.
+void DwmmcData::blocks_in_step_lt(const Entry& e, unsigned blocks) {
+  const sc_time data = data_end_ - block_start_, frame = bus_.frame_time(job_.block_bytes);
+  for (unsigned i = 1; i < blocks; ++i) {
+    end_read_block(sc_core::SC_ZERO_TIME);
+    block_start_ = wire_base_;
+    data_end_ = block_start_ + data;
+    std::byte* const to = lt_memory_.at(e.data + std::uint64_t{i} * job_.block_bytes);
+    check_ = bus_.receive(static_cast<std::uint32_t>(block_), {to, job_.block_bytes}, block_start_,
+                          block_start_ + frame);
+    graph().extend(wire_node_, data_end_);
+  }
 }
 
 // --- write ---

@@ -9,10 +9,6 @@ namespace vp {
 using namespace dwmmc;
 using sc_core::sc_time_stamp;
 
-namespace {
-constexpr unsigned kFrameTail = 17;  // CRC16 and the end bit, clocks
-}  // namespace
-
 sc_time DwmmcData::frame_end() const { return data_end_ + bus_.clock().cycles(kFrameTail); }
 
 void DwmmcData::on_wire() {
@@ -107,8 +103,13 @@ bool DwmmcData::end_read_block(sc_time checked) {
     wire_over(checked, 0);
     return false;
   }
-  wire_base_ = frame_end() + bus_.clock().cycles(bus_.card().block_gap_clocks(bus_.clock().frequency_hz()));
+  wire_base_ = frame_end() + block_gap();
   return true;
+}
+
+/// From the end of a block read to the earliest start of the next.
+sc_time DwmmcData::block_gap() const {
+  return bus_.clock().cycles(bus_.card().block_gap_clocks(bus_.clock().frequency_hz()));
 }
 
 void DwmmcData::start_read_block() {

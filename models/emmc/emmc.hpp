@@ -38,6 +38,7 @@ class Emmc : public sc_core::sc_module, public MmcCard {
   CommandEffect command(const MmcCommand& command, CauseGraph& graph, NodeId after) override;
   void corrupted_command() override { status_ |= status::kComCrcError; }
   BlockReady read_ready(std::uint32_t k, CauseGraph& graph) override;
+  std::uint32_t ready_with(std::uint32_t k) const override;
   void read_block(std::uint32_t k, std::span<std::byte> out, sc_time frame_end) override;
   WriteEffect write_block(std::uint32_t k, std::span<const std::byte> in, bool crc_good, sc_time token_end,
                           CauseGraph& graph, NodeId after) override;

@@ -56,6 +56,14 @@ BlockReady Emmc::read_ready(std::uint32_t k, CauseGraph& graph) {
   return transfer_.source == Source::medium ? transfer_.reading->ready(k, graph) : transfer_.register_ready;
 }
 
+std::uint32_t Emmc::ready_with(std::uint32_t k) const {
+  const Transfer& t = transfer_;
+  if (!t.running || t.source != Source::medium) return 1;
+  const std::uint64_t left = std::min<std::uint64_t>(t.partition->medium->blocks() - (t.lba + k),
+                                                     t.blocks == 0 ? ~std::uint64_t{0} : t.blocks - k);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(left, t.reading->ready_with(k)));
+}
+
 void Emmc::read_block(std::uint32_t k, std::span<std::byte> out, sc_time frame_end) {
   Transfer& t = transfer_;
   t.moved = k + 1;

@@ -153,43 +153,126 @@ void Dram::time_burst(AxiBurstTiming& burst) {
   burst.done_ps = burst.last_ps + params_.accept_cycles * period();
 }
 
-/// access() of a write, short for what most are behind another: a hit in an open row, whole DRAM bursts, the bus free.
-std::uint64_t Dram::write_hit(std::uint64_t address, std::uint32_t bytes, std::uint64_t arrival) {
-  const std::uint64_t page = address >> row_shift_, command = arrival + controller_, start = command + wl_;
-  const std::uint64_t unit = (std::uint64_t{1} << burst_shift_) - 1;
-  Bank& bank = banks_[page & (banks_.size() - 1)];
-  const bool between_refreshes =
-      refi_ == 0 || (command >= epoch_from_ + (epoch_ == 0 ? 0 : rfc_) && command - epoch_from_ < refi_);
-  if (bank.row != page >> bank_shift_ || bank.epoch != epoch_ || !between_refreshes || !bus_written_ ||
-      start <= bus_.until() || ((address | bytes) & unit) != 0 || limit_ps_per_byte_ > 0)
-    return access(address, bytes, arrival, true).end;
-  const std::uint64_t duration = (bytes >> burst_shift_) * burst_ps_;
-  bus_.append(start, duration);
-  bank.ready = std::max(bank.ready, start + duration + wr_);
-  ++counters_.row_hits;
-  counters_.busy_ps += duration;
-  counters_.write_bytes += bytes;
-  return start + duration;
-}
+/// access() for the writes of a train, short for what most of them are: hits in an open row, whole DRAM bursts, between
+/// refreshes, the bus free. Those are booked together when another kind follows, or at the end.
+class Dram::TrainWriter {
+ public:
+  TrainWriter(Dram& dram, const AxiTrain& train)
+      : dram_(dram),
+        page_(train.address >> dram.row_shift_),
+        bank_(dram.banks_[page_ & (dram.banks_.size() - 1)]),
+        bytes_(train.bytes),
+        duration_((bytes_ >> dram.burst_shift_) * dram.burst_ps_),
+        address_(train.address) {
+    const std::uint64_t unit = (std::uint64_t{1} << dram.burst_shift_) - 1;
+    const std::uint64_t end = train.address + std::uint64_t{train.bursts()} * bytes_ - 1;
+    spaced_ = train.step_ps > duration_;
+    alike_ = end >> dram.row_shift_ == page_ && ((train.address | bytes_) & unit) == 0 &&
+             dram.limit_ps_per_byte_ == 0;
+    look();
+  }
+  ~TrainWriter() { book(); }
+  TrainWriter(const TrainWriter&) = delete;
+  TrainWriter& operator=(const TrainWriter&) = delete;
+
+  /// Is each write over when its place in the posted write buffer is needed again, W bursts of `step_ps` later? With
+  /// nothing in the way at `arrival` a write takes at most a refresh, a conflict and a turn of the bus.
+  bool leaves_room(std::uint64_t arrival, std::uint64_t step_ps) const {
+    const Dram& d = dram_;
+    const std::uint64_t longest =
+        d.controller_ + d.rfc_ + d.rp_ + d.rcd_ + d.wl_ + d.wtr_ + d.cl_ + d.rtw_ + duration_;
+    return alike_ && d.bus_.until() <= arrival && bank_.ready <= arrival && spaced_ &&
+           d.written_.size() * step_ps >= longest;
+  }
+
+  /// The next `n` bursts if all are hits, the first at `arrival`, the last two at `before` and `last`.
+  bool write_hits(std::uint64_t n, std::uint64_t arrival, std::uint64_t before, std::uint64_t last) {
+    const std::uint64_t to_start = dram_.controller_ + dram_.wl_;
+    if ((n > 1 && !spaced_) || arrival + dram_.controller_ < hits_from_ || last + dram_.controller_ >= hits_until_ ||
+        arrival + to_start <= bus_until_)
+      return false;
+    before_ = n > 1 ? before + to_start : last_;
+    last_ = last + to_start;
+    bus_until_ = last_ + duration_;
+    hits_ += n;
+    address_ += n * bytes_;
+    return true;
+  }
+  /// From the last beat at the controller to the end of the write in the array, of hits.
+  std::uint64_t hit_ps() const { return dram_.controller_ + dram_.wl_ + duration_; }
+
+  /// The next burst, its last beat at the controller at `arrival`; returns when the array has it.
+  std::uint64_t write(std::uint64_t arrival) {
+    if (write_hits(1, arrival, arrival, arrival)) return bus_until_;
+    book();
+    const std::uint64_t written = dram_.access(address_, bytes_, arrival, true).end;
+    address_ += bytes_;
+    look();
+    return written;
+  }
+
+ private:
+  /// Whether and when writes are hits from here on.
+  void look() {
+    const bool open = bank_.row == page_ >> dram_.bank_shift_ && bank_.epoch == dram_.epoch_;
+    hits_from_ = dram_.refi_ == 0 || dram_.epoch_ == 0 ? dram_.epoch_from_ : dram_.epoch_from_ + dram_.rfc_;
+    hits_until_ = !alike_ || !open || !dram_.bus_written_ ? 0
+                  : dram_.refi_ == 0                      ? ~std::uint64_t{0}
+                                                          : dram_.epoch_from_ + dram_.refi_;
+    bus_until_ = dram_.bus_.until();
+  }
+  void book() {
+    if (hits_ == 0) return;
+    if (hits_ == 1)
+      dram_.bus_.append(last_, duration_);
+    else
+      dram_.bus_.append_apart(before_, last_, duration_);
+    bank_.ready = std::max(bank_.ready, last_ + duration_ + dram_.wr_);
+    dram_.counters_.row_hits += hits_;
+    dram_.counters_.busy_ps += hits_ * duration_;
+    dram_.counters_.write_bytes += hits_ * bytes_;
+    hits_ = 0;
+  }
+
+  Dram& dram_;
+  std::uint64_t page_;
+  Bank& bank_;
+  std::uint64_t bytes_, duration_, address_;
+  bool alike_ = false;   // one row, whole DRAM bursts
+  bool spaced_ = false;  // the bus rests between them
+  std::uint64_t hits_from_ = 0, hits_until_ = 0, bus_until_ = 0;
+  std::uint64_t hits_ = 0, before_ = 0, last_ = 0;
+};
 
 /// Posted writes end when they are in the buffer, whatever the array does: every burst is the first one, shifted.
 bool Dram::time_write_train(AxiTrain& train) {
   const std::uint64_t data = train.beats * train.period_ps, arrival = train.at_ps + data;
-  const unsigned n = train.bursts();
-  if (n > written_.size()) return false;
-  for (std::size_t i = 0, slot = write_slot_; i < n; ++i) {  // the buffer must have room for each
+  const std::size_t room = written_.size(), n = train.bursts();
+  for (std::size_t i = 0, slot = write_slot_; i < std::min(n, room); ++i) {
     if (written_[slot] > arrival) return false;
-    if (++slot == written_.size()) slot = 0;
+    if (++slot == room) slot = 0;
   }
   train.end_ps = data + params_.accept_cycles * train.period_ps;
   train.step_ps = 2 * train.path_ps + train.end_ps;
   if (!train.apart()) return false;
-  std::uint64_t address = train.address;
-  for (unsigned g = 0; g < train.groups; ++g)
-    for (unsigned i = 0; i < train.count; ++i, address += train.bytes) {
-      written_[write_slot_] = write_hit(address, train.bytes, arrival + train.offset(g, i));
-      if (++write_slot_ == written_.size()) write_slot_ = 0;
-    }
+  TrainWriter writer(*this, train);
+  if (n > room && !writer.leaves_room(arrival, train.step_ps)) return false;
+  const AxiTrain round = train.of_one_round();
+  const std::uint64_t last = round.last(), before = round.last_but_one(), hit = writer.hit_ps();
+  std::uint64_t* const written = written_.data();
+  std::size_t slot = write_slot_;
+  for (unsigned r = 0; r < train.rhythm.rounds; ++r) {
+    const std::uint64_t from = arrival + r * train.rhythm.round_ps;
+    const bool hits = writer.write_hits(round.bursts(), from, from + before, from + last);
+    round.rhythm.each([&, count = round.count, step = round.step_ps](std::uint64_t offset) {
+      std::uint64_t at = from + offset;
+      for (unsigned i = 0; i < count; ++i, at += step) {
+        written[slot] = hits ? at + hit : writer.write(at);
+        if (++slot == room) slot = 0;
+      }
+    });
+  }
+  write_slot_ = slot;
   return true;
 }
 
@@ -198,7 +281,7 @@ bool Dram::time_train(AxiTrain& train) {
   const std::uint64_t a = period(), at = train.at_ps, n = train.count;
   if (a != train.period_ps) return false;
   if (train.is_write) return time_write_train(train);
-  if (train.groups > 1) return false;
+  if (train.rhythm.pieces() > 1) return false;
   const std::uint64_t page = train.address >> row_shift_, end = train.address + n * train.bytes - 1;
   const std::uint64_t unit = (std::uint64_t{1} << burst_shift_) - 1;
   Bank& bank = banks_[page & (banks_.size() - 1)];

@@ -78,7 +78,7 @@ class Dram : public MemoryTarget {
   struct Slot {
     std::uint64_t start, end;
   };
-  std::uint64_t write_hit(std::uint64_t address, std::uint32_t bytes, std::uint64_t arrival);
+  class TrainWriter;
   bool time_write_train(AxiTrain& train);
   Slot access(std::uint64_t address, std::uint32_t bytes, std::uint64_t at, bool is_write);
   std::uint64_t after_refresh(std::uint64_t at);

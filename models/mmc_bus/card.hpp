@@ -72,6 +72,11 @@ class MmcCard {
 
   /// Block k of the running read transfer. Called with k = 0, 1, 2, ...
   virtual BlockReady read_ready(std::uint32_t k, CauseGraph& graph) = 0;
+  /// How many blocks from `k` on, k included, are ready when k is: those of one buffer page.
+  virtual std::uint32_t ready_with(std::uint32_t k) const {
+    (void)k;
+    return 1;
+  }
   /// The block's bytes; called once per k in order, for a frame that ends at `frame_end`.
   virtual void read_block(std::uint32_t k, std::span<std::byte> out, sc_time frame_end) = 0;
   /// A block arrives; `token_end` is the end of the CRC status token. `after` is the frame's node.

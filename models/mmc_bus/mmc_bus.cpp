@@ -194,6 +194,10 @@ BlockReady MmcBus::read_ready(std::uint32_t k, CauseGraph& graph) {
   return ready;
 }
 
+std::uint32_t MmcBus::ready_with(std::uint32_t k) const {
+  return faults_.empty() && lines_agree() ? card_->ready_with(k) : 1;
+}
+
 MmcBus::FrameCheck MmcBus::receive(std::uint32_t k, std::span<std::byte> out, sc_time start, sc_time end) {
   ++counters_.blocks_read;
   trace_frame(start, end, "read");

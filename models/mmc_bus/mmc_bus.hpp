@@ -97,6 +97,8 @@ class MmcBus : public sc_core::sc_module {
   };
   /// When block k of the running read can start, as the device says.
   BlockReady read_ready(std::uint32_t k, CauseGraph& graph);
+  /// MmcCard::ready_with(); 1 where a frame may be spoilt on the way.
+  std::uint32_t ready_with(std::uint32_t k) const;
   /// Takes block k of the running read off the lines; the frame stood from `start` to `end`.
   FrameCheck receive(std::uint32_t k, std::span<std::byte> out, sc_time start, sc_time end);
   /// Puts block k of the running write on the lines; `after` is the frame's node. Returns the token and the busy.

@@ -49,6 +49,10 @@ class ReadPlan {
     if (unit == unit_) return cached_;
     return advance(unit, graph);
   }
+  /// How many blocks from `k` on, k included, are ready when k is.
+  std::uint32_t ready_with(std::uint32_t k) const {
+    return static_cast<std::uint32_t>(kUnitBlocks - (offset_ + k) % kUnitBlocks);
+  }
   /// The frame of a block ends then: its buffer is free.
   void delivered(sc_time frame_end) {
     if (frame_end.value() > delivered_) delivered_ = frame_end.value();

@@ -48,7 +48,7 @@ TEST_CASE("groups of write bursts with one outstanding end as burst after burst 
   constexpr unsigned kGroups = 3, kPerGroup = 2;
   constexpr std::uint64_t kApart = 51;  // cycles; two bursts take 40
   LtPiece first{kPerGroup * kBurstBytes, cycles(1000), {}, {}};
-  REQUIRE(b.port.time_groups_lt(m, true, kDramBase, kGroups, kApart * kCycle, first));
+  REQUIRE(b.port.time_pieces_lt(m, true, kDramBase, {kGroups, kApart * kCycle}, first));
   CHECK(first.done == cycles(1000 + 2 * kBurst));
   CHECK(first.left == cycles(1000 + kBurst + kBeats));
   const AxiCounters& c = b.port.counters();
@@ -72,7 +72,7 @@ TEST_CASE("groups closer together than their bursts take are refused and leave t
   TrainBench b;
   const AxiLtMemory m = b.memory();
   LtPiece first{2 * kBurstBytes, cycles(1000), {}, {}};
-  CHECK_FALSE(b.port.time_groups_lt(m, true, kDramBase, 2, (2 * kBurst - 1) * kCycle, first));
+  CHECK_FALSE(b.port.time_pieces_lt(m, true, kDramBase, {2, (2 * kBurst - 1) * kCycle}, first));
   CHECK(b.port.counters().write_bursts == 0);
   CHECK(b.dram.counters().write_bytes == 0);
   b.port.time_lt(m, true, kDramBase, first);
