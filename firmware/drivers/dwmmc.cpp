@@ -36,6 +36,7 @@ bool DwMmc::init(const DwMmcConfig& config) {
   if (!choose_dma()) return false;
   describe();
   shadow_.tmout = dw::kAll;
+  shadow_.blksiz = MmcData{}.block_bytes;
   shadow_.fifoth = dw_default_thresholds(depth_).value();
   shadow_.intmask = dw::kIntForDma;
   shadow_.ctrl = dw::kCtrlIntEnable;
@@ -154,6 +155,7 @@ void DwMmc::restore() {
   write(dw::kPwren, shadow_.power);
   write(dw::kIntmask, shadow_.intmask);
   write(dw::kTmout, shadow_.tmout);
+  write(dw::kBlksiz, shadow_.blksiz);
   write(dw::kCtype, shadow_.ctype);
   write(dw::kFifoth, shadow_.fifoth);
   write(dw::kUhsReg, shadow_.uhs);

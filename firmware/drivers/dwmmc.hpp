@@ -74,7 +74,7 @@ class DwMmc final : public MmcHost {
   /// Registers written on change only.
   struct Shadow {
     std::uint32_t ctrl = 0, intmask = 0, tmout = 0, ctype = 0, fifoth = 0, threshold = 0, uhs = 0, ddr = 0,
-                  phase = 0;
+                  phase = 0, blksiz = 0;
     std::uint32_t power = 0, clock_divider = 0, clock_enable = 0;
   };
 
@@ -114,6 +114,7 @@ class DwMmc final : public MmcHost {
   void fail(MmcError error, std::uint32_t status, std::uint32_t idmac);
 
   // interrupt side (dwmmc_irq.cpp)
+  bool idmac_may_tell(std::uint32_t status) const;
   std::uint32_t take_idmac_status();
   void handle(std::uint32_t status, std::uint32_t idmac);
   bool handle_errors(std::uint32_t status, std::uint32_t idmac);

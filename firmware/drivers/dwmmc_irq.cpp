@@ -17,8 +17,13 @@ void DwMmc::irq() {
   if (status == dw::kAll) return;
   hal::cost(hal::Cost::irq_handler);
   if (status) write(dw::kRintsts, status);
-  const std::uint32_t idmac = dma_ ? take_idmac_status() : 0;
+  const std::uint32_t idmac = idmac_may_tell(status) ? take_idmac_status() : 0;
   if (active_) handle(status, idmac);
+}
+
+/// While data move by IDMAC, and when the line is up for nothing else.
+bool DwMmc::idmac_may_tell(std::uint32_t status) const {
+  return dma_ && (status == 0 || (phase_ == Phase::command && uses_dma_));
 }
 
 std::uint32_t DwMmc::take_idmac_status() {

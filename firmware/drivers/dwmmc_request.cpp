@@ -110,8 +110,7 @@ void DwMmc::start(MmcCommand& c) {
   expect_within(limit_ns());
   if (c.data && !prepare_data(*c.data)) return finish(MmcError::bad_request);
   if (!c.use_sbc) return issue_main();
-  phase_ = Phase::sbc;
-  if (!wait_not_busy()) return finish(MmcError::line_busy);
+  phase_ = Phase::sbc;  // no data: the card's busy is looked at before the command that has them
   write_command(kCmdSetBlockCount, c.sbc_arg, response_flags(Response::r1));
 }
 
@@ -134,7 +133,7 @@ void DwMmc::issue_main() {
 void DwMmc::write_data_registers(const MmcData& data) {
   update(dw::kTmout, dw_timeout(limit_ns(), card_hz_, config_.extended_timeout), shadow_.tmout);
   write(dw::kBytcnt, data.block_bytes * data.blocks);
-  write(dw::kBlksiz, data.block_bytes);
+  update(dw::kBlksiz, data.block_bytes, shadow_.blksiz);
   if (late_registers()) {
     const bool fast = timing_ >= CardMode::hs200, hs400 = timing_ >= CardMode::hs400;
     update(dw::kCardthrctl,

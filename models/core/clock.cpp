@@ -1,6 +1,7 @@
 #include "models/core/clock.hpp"
 
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 namespace vp {
@@ -14,13 +15,18 @@ std::uint64_t period_of(double hz) {
 
 }  // namespace
 
-ClockDomain::ClockDomain(std::string name, double hz)
-    : name_(std::move(name)), hz_(hz), period_ps_(period_of(hz)) {}
+ClockDomain::ClockDomain(std::string name, double hz) : name_(std::move(name)) { set_period(hz); }
+
+void ClockDomain::set_period(double hz) {
+  period_ps_ = period_of(hz);
+  if (period_ps_ == 0) throw std::invalid_argument("a clock's period must be at least 1 ps");
+  hz_ = hz;
+  reciprocal_ = std::numeric_limits<std::uint64_t>::max() / period_ps_;
+}
 
 void ClockDomain::set_frequency(double hz, sc_time now) {
   origin_ps_ = align(now).value();
-  hz_ = hz;
-  period_ps_ = period_of(hz);
+  set_period(hz);
 }
 
 }  // namespace vp

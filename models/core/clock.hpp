@@ -36,7 +36,7 @@ class ClockDomain {
   sc_time align(sc_time t) const {
     const std::uint64_t v = t.value();
     if (v <= origin_ps_) return from_ps(origin_ps_);
-    const std::uint64_t rest = (v - origin_ps_) % period_ps_;
+    const std::uint64_t rest = since_edge(v - origin_ps_);
     return rest == 0 ? t : from_ps(v + period_ps_ - rest);
   }
   /// Whole cycles in a duration, rounded up.
@@ -48,9 +48,19 @@ class ClockDomain {
   const std::string& name() const { return name_; }
 
  private:
+  void set_period(double hz);
+  /// `ps` modulo the period, by the reciprocal: every burst asks several times, and a 64-bit division is the slowest
+  /// instruction there is. The quotient is at most one too small; `ps` below 2^63.
+  std::uint64_t since_edge(std::uint64_t ps) const {
+    const auto quotient = static_cast<std::uint64_t>(static_cast<unsigned __int128>(ps) * reciprocal_ >> 64);
+    const std::uint64_t rest = ps - quotient * period_ps_;
+    return rest >= period_ps_ ? rest - period_ps_ : rest;
+  }
+
   std::string name_;
-  double hz_;
-  std::uint64_t period_ps_;
+  double hz_ = 0;
+  std::uint64_t period_ps_ = 1;
+  std::uint64_t reciprocal_ = 0;  // 2^64 / period
   std::uint64_t origin_ps_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace vp {
 
@@ -87,6 +88,9 @@ void DwmmcData::prepare(const Job& job) {
   out_marks_.clear();
   job_ = job;
   total_ = job.blocks == 0 ? kEndless : job.blocks * job.block_bytes;
+  quantum_ = quantum_bytes();
+  const LineMode lines = bus_.line_mode();
+  bits_shift_ = static_cast<unsigned>(std::countr_zero(lines.width * (lines.ddr ? 2u : 1u)));
   block_data_.resize(job.block_bytes);
   block_ = offset_ = 0;
   card_bytes_ = host_bytes_ = 0;
@@ -313,7 +317,8 @@ void DwmmcData::count_stop(sc_time from, sc_time until) {
   counters_.clock_stopped += until - from;
 }
 
-std::uint32_t DwmmcData::quantum() const {
+/// What crosses between looks at the FIFO.
+std::uint32_t DwmmcData::quantum_bytes() const {
   if (job_.idmac)
     return static_cast<std::uint32_t>(
         std::min<std::uint64_t>({job_.burst_bytes, job_.block_bytes, fifo_.capacity()}));
@@ -330,12 +335,6 @@ std::uint32_t DwmmcData::quantum() const {
 /// Less than a quantum may cross the wire when the IDMAC waits for the wire and not for its bus.
 bool DwmmcData::partial_allowed() const {
   return job_.idmac && pieces_open_ == 0 && closes_open_ == 0 && !list_.fetching();
-}
-
-sc_time DwmmcData::data_time(std::uint32_t bytes) const {
-  const LineMode mode = bus_.line_mode();
-  const std::uint32_t per_clock = mode.width * (mode.ddr ? 2 : 1);
-  return bus_.clock().cycles((8 * bytes + per_clock - 1) / per_clock);
 }
 
 // --- resets ---

@@ -164,8 +164,11 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   void trace_level(sc_time at) { ctx_.trace.change(t_level_, at, fifo_.count()); }
   bool by_reservation() const { return reservation_; }
   CauseGraph& graph() { return lt_graph_ ? *lt_graph_ : client_.graph(); }
-  std::uint32_t quantum() const;
-  sc_time data_time(std::uint32_t bytes) const;
+  std::uint32_t quantum_bytes() const;
+  sc_time data_time(std::uint32_t bytes) const {
+    const std::uint64_t bits = 8 * std::uint64_t{bytes};
+    return bus_.clock().cycles((bits + (std::uint64_t{1} << bits_shift_) - 1) >> bits_shift_);
+  }
   std::uint32_t read_errors() const;
   void pio_requests();
   void resume_wire();
@@ -261,6 +264,8 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   std::uint64_t block_ = 0;   // on the wire
   std::uint32_t offset_ = 0;  // within it
   std::uint32_t part_ = 0;    // the quantum on the wire
+  std::uint32_t quantum_ = 0;
+  unsigned bits_shift_ = 0;  // 2^n bits cross in a clock
   std::uint64_t pieces_open_ = 0;
   std::uint64_t card_bytes_ = 0, host_bytes_ = 0, buffer_address_ = 0;
   std::vector<std::byte> block_data_;

@@ -69,7 +69,7 @@ void DwmmcData::read_block_lt() {
     }
   }
   while (offset_ < job_.block_bytes && !stream_read_lt()) {
-    std::uint32_t n = std::min(quantum(), job_.block_bytes - offset_);
+    std::uint32_t n = std::min(quantum_, job_.block_bytes - offset_);
     if (!room_lt(n, room_at)) {
       n = static_cast<std::uint32_t>(fifo_.capacity() - (fifo_.in_reserved - fifo_.out_reserved));
       if (n == 0 || !room_lt(n, room_at)) {
@@ -91,7 +91,7 @@ void DwmmcData::read_block_lt() {
 /// The rest of a block whose quanta are bursts of one buffer and find the FIFO empty of others, and blocks in step with
 /// it: the same steps with nothing left to ask. False: not such a block.
 bool DwmmcData::stream_read_lt() {
-  const std::uint32_t rest = job_.block_bytes - offset_, n = quantum();
+  const std::uint32_t rest = job_.block_bytes - offset_, n = quantum_;
   const Entry* const in_use = list_.in_use();
   if (!in_use || !in_use->checked || in_use->bytes < rest || n != job_.burst_bytes || rest % n != 0 ||
       fifo_.in_done != fifo_.out_reserved || (job_.rx_watermark + 1) * word_bytes_ > n || no_requests_ ||
@@ -143,7 +143,7 @@ unsigned DwmmcData::in_step_lt(Entry& e, std::uint32_t bytes, unsigned quanta, s
   AxiRhythm rhythm = rhythm_lt(e, bytes, quanta, ready);
   LtPiece first{bytes, ready, {}, {}};
   while (!port_.time_pieces_lt(lt_memory_, true, e.data, rhythm, first)) {
-    if (rhythm.pieces() <= 2) return 0;
+    if (rhythm.rounds == 1) return 0;
     rhythm.rounds = (rhythm.rounds + 1) / 2;  // a train has to fit the memory's write buffer
     if (rhythm.rounds == 1) rhythm.round_ps = 0, rhythm.over_ps = AxiRhythm{}.over_ps;
   }
@@ -237,7 +237,7 @@ void DwmmcData::write_block_lt() {
     begin_write_block(have);
   }
   while (offset_ < job_.block_bytes) {
-    std::uint32_t n = std::min(quantum(), job_.block_bytes - offset_);
+    std::uint32_t n = std::min(quantum_, job_.block_bytes - offset_);
     if (!have_lt(n, have)) {
       n = static_cast<std::uint32_t>(fifo_.in_reserved - fifo_.out_reserved);
       if (n == 0 || !have_lt(n, have)) {

@@ -33,7 +33,7 @@ void DwmmcData::resume_wire() {
 
 /// Room (read) or data (write) a block needs to start.
 std::uint64_t DwmmcData::needed_to_start() const {
-  const std::uint64_t first = std::min(quantum(), job_.block_bytes);
+  const std::uint64_t first = std::min(quantum_, job_.block_bytes);
   const std::uint64_t threshold = job_.direction == DataDir::write
                                       ? std::min(job_.card_threshold, job_.block_bytes)
                                       : job_.card_threshold;
@@ -135,7 +135,7 @@ void DwmmcData::start_read_block() {
 /// handed to the port now, each for the instant its bytes are in the FIFO. False: not such a block. Waveforms want every
 /// step at its time, and reads ahead of the list their place among the bursts.
 bool DwmmcData::start_ahead() {
-  const std::uint32_t n = quantum(), rest = job_.block_bytes;
+  const std::uint32_t n = quantum_, rest = job_.block_bytes;
   const Entry* const e = list_.in_use();
   if (!dma_active_ || dma_failed_ || dma_finished_ || list_dead_ || no_requests_ || closing_ || !e ||
       !e->checked || e->bytes < rest || n != job_.burst_bytes || rest % n != 0 ||
@@ -237,7 +237,7 @@ void DwmmcData::withdraw_ahead() {
 }
 
 void DwmmcData::start_read_quantum() {
-  std::uint32_t n = std::min(quantum(), job_.block_bytes - offset_);
+  std::uint32_t n = std::min(quantum_, job_.block_bytes - offset_);
   const std::uint64_t room = fifo_.room();
   if (room < n) {
     if (room == 0 || !partial_allowed()) return stop_clock(data_end_);
@@ -343,7 +343,7 @@ void DwmmcData::start_write_block() {
 }
 
 void DwmmcData::start_write_quantum() {
-  std::uint32_t n = std::min(quantum(), job_.block_bytes - offset_);
+  std::uint32_t n = std::min(quantum_, job_.block_bytes - offset_);
   const std::uint64_t here = fifo_.available();
   if (here < n) {
     if (here == 0 || !partial_allowed()) return stop_clock(data_end_);

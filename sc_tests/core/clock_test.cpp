@@ -57,3 +57,16 @@ TEST_CASE("a clock without a frequency is refused") {
   CHECK_THROWS_AS(ClockDomain("none", 0), std::invalid_argument);
   CHECK_THROWS_AS(ClockDomain("none", -1), std::invalid_argument);
 }
+
+TEST_CASE("edges stand at whole periods from the first picosecond to months") {
+  constexpr std::uint64_t kMonths = std::uint64_t{1} << 62;  // 53 days
+  for (const double hz : {1e12, 333.333e9, 3.2e9, 200e6, 198e6, 166e6, 24e6, 400e3, 32768.0, 1.0}) {
+    ClockDomain clock("any", hz);
+    const std::uint64_t p = clock.period().value();
+    for (std::uint64_t v : {std::uint64_t{0}, std::uint64_t{1}, p - 1, p, p + 1, 7 * p - 1, 7 * p, kMonths / p * p - 1,
+                            kMonths / p * p, kMonths / p * p + 1, kMonths - 1}) {
+      INFO(hz << " Hz at " << v);
+      CHECK(clock.align(ps(v)).value() == (v + p - 1) / p * p);
+    }
+  }
+}
