@@ -91,7 +91,8 @@ void DwmmcData::prepare(const Job& job) {
   quantum_ = quantum_bytes();
   const LineMode lines = bus_.line_mode();
   bits_shift_ = static_cast<unsigned>(std::countr_zero(lines.width * (lines.ddr ? 2u : 1u)));
-  block_data_.resize(job.block_bytes);
+  blocks_data_.resize((fifo_.capacity() / job.block_bytes + 2) * job.block_bytes);
+  block_data_ = {blocks_data_.data(), job.block_bytes};
   block_ = offset_ = 0;
   card_bytes_ = host_bytes_ = 0;
   wire_node_ = kRootNode;

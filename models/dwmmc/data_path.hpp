@@ -163,7 +163,19 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   void set_fsm(dwmmc::Fsm fsm, sc_time at);
   void trace_level(sc_time at) { ctx_.trace.change(t_level_, at, fifo_.count()); }
   bool by_reservation() const { return reservation_; }
-  CauseGraph& graph() { return lt_graph_ ? *lt_graph_ : client_.graph(); }
+  CauseGraph& graph() { return graph_ ? *graph_ : client_.graph(); }
+  /// Looks the graph up once for what is done in one go.
+  class GraphScope {
+   public:
+    explicit GraphScope(DwmmcData& data) : data_(data), outer_(data.graph_) { data.graph_ = &data.graph(); }
+    ~GraphScope() { data_.graph_ = outer_; }
+    GraphScope(const GraphScope&) = delete;
+    GraphScope& operator=(const GraphScope&) = delete;
+
+   private:
+    DwmmcData& data_;
+    CauseGraph* outer_;
+  };
   std::uint32_t quantum_bytes() const;
   sc_time data_time(std::uint32_t bytes) const {
     const std::uint64_t bits = 8 * std::uint64_t{bytes};
@@ -268,7 +280,8 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   unsigned bits_shift_ = 0;  // 2^n bits cross in a clock
   std::uint64_t pieces_open_ = 0;
   std::uint64_t card_bytes_ = 0, host_bytes_ = 0, buffer_address_ = 0;
-  std::vector<std::byte> block_data_;
+  std::vector<std::byte> blocks_data_;  // the block on the wire, and those of whose bytes the FIFO may hold some
+  std::span<std::byte> block_data_;
   MmcBus::FrameCheck check_;
   StreamFifo fifo_;
   StreamMarks in_marks_, out_marks_;
@@ -292,7 +305,7 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
 
   std::vector<std::byte> lt_stage_;
   AxiLtMemory lt_memory_;           // where the last buffer lay
-  CauseGraph* lt_graph_ = nullptr;  // within run_lt() only
+  CauseGraph* graph_ = nullptr;  // within a GraphScope
   bool lt_blocked_ = false;         // nothing more can be computed until something happens
   struct {
     std::uint64_t address = 0;

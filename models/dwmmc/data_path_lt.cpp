@@ -18,7 +18,7 @@ constexpr std::uint32_t kRunBytes = 4096;         // one b_transport each
 void DwmmcData::run_lt() {
   const sc_time now = sc_time_stamp();
   lt_blocked_ = false;
-  lt_graph_ = &client_.graph();
+  const GraphScope scope(*this);
   if (lt_stage_.size() < kRunBytes + job_.burst_bytes) lt_stage_.resize(kRunBytes + job_.burst_bytes);
   pump_lt(std::max(now, lt_start_));
   if (wire_active_ && !wire_finished_ && card_may_send_) {
@@ -27,7 +27,6 @@ void DwmmcData::run_lt() {
       job_.direction == DataDir::read ? read_block_lt() : write_block_lt();
   }
   flush_lt();
-  lt_graph_ = nullptr;
   if (!wire_active_ || wire_finished_ || lt_blocked_ || !card_may_send_) return;
   const sc_time next = data_end_;
   wire_event_.notify(next > now ? next - now : sc_core::SC_ZERO_TIME);

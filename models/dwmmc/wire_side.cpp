@@ -64,6 +64,8 @@ bool DwmmcData::begin_read_block(sc_time room_at) {
   block_start_ = bus_.clock().align(std::max({wire_base_, ready.at, room_at}));
   data_end_ = block_start_;
   wire_node_ = read_cause(ready, room_at);
+  std::byte* const next = block_data_.data() + job_.block_bytes;
+  block_data_ = {next == blocks_data_.data() + blocks_data_.size() ? blocks_data_.data() : next, job_.block_bytes};
   check_ = bus_.receive(static_cast<std::uint32_t>(block_), block_data_, block_start_,
                         block_start_ + bus_.frame_time(job_.block_bytes));
   if (!client_.sampling_good()) {
@@ -125,6 +127,7 @@ void DwmmcData::start_read_block() {
     if (job_.card_threshold != 0 || room == 0 || !partial_allowed()) return stop_clock(wire_base_);
     need = room;
   }
+  const GraphScope scope(*this);
   clock_runs();
   const std::uint64_t filled = fifo_.in_reserved + need;
   const sc_time room_at = filled > fifo_.capacity() ? out_marks_.when(filled - fifo_.capacity()) : sc_time();
@@ -145,12 +148,12 @@ bool DwmmcData::start_ahead() {
     return false;
   ahead_.next = ahead_.count = 0;
   const bool one_by_one = port_.params().outstanding_writes == 1 && params_.posted_drain;
-  const std::byte* from = block_data_.data();
+  std::byte* from = block_data_.data();
   for (std::uint32_t offset = 0; offset < rest; offset += n, from += n) {
     offset_ = offset;  // the start bit is the first quantum's
     advance_read(n, sc_time());
     Piece& p = new_piece(n);
-    std::memcpy(p.data, from, n);
+    p.data = from;  // moved while the FIFO has it, so before the block's place is used again
     p.is_write = true;
     p.address = e->data + offset;
     p.end = fifo_.in_reserved;
@@ -253,6 +256,7 @@ void DwmmcData::start_read_quantum() {
 }
 
 void DwmmcData::end_read_quantum() {
+  const GraphScope scope(*this);
   if (ahead_.count > 0) {
     settle();
     ahead_.next = ahead_.count = 0;
