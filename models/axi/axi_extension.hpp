@@ -91,7 +91,7 @@ struct AxiTrain {
   bool apart() const {
     const std::uint64_t group = (count - 1) * step_ps + end_ps + path_ps;
     const std::uint64_t round = (rhythm.groups - 1) * rhythm.group_ps + group;
-    return group <= rhythm.over_ps && (rhythm.groups == 1 || rhythm.group_ps > group) &&
+    return group + path_ps <= rhythm.over_ps && (rhythm.groups == 1 || rhythm.group_ps > group) &&
            (rhythm.rounds == 1 || rhythm.round_ps > round);
   }
 };

@@ -321,7 +321,10 @@ tlm::tlm_sync_enum AxiInterconnect::nb_bw(int index, tlm::tlm_generic_payload& t
 void AxiInterconnect::schedule(std::uint64_t at) {
   if (at >= arbitrate_at_) return;
   arbitrate_at_ = at;
+  // Who asks at an edge is a matter of the edge, not of delta cycles: a master that was told ahead asks in the edge's
+  // first one, one whose client is called there in the second or third.
   const std::uint64_t now = now_ps();
+  look_again_ = kLookAgain;
   arbitrate_event_.notify(at > now ? from_ps(at - now) : sc_core::SC_ZERO_TIME);
 }
 
@@ -344,6 +347,10 @@ std::size_t AxiInterconnect::choose(const Channel& channel) const {
 }
 
 void AxiInterconnect::arbitrate() {
+  if (look_again_ > 0) {
+    --look_again_;
+    return arbitrate_event_.notify(sc_core::SC_ZERO_TIME);
+  }
   const std::uint64_t now = now_ps();
   arbitrate_at_ = kNever;
   std::uint64_t next = kNever;

@@ -133,6 +133,8 @@ class AxiInterconnect : public sc_core::sc_module {
   std::size_t last_range_ = 0;
   sc_core::sc_event arbitrate_event_;
   std::uint64_t arbitrate_at_ = ~std::uint64_t{0};
+  static constexpr unsigned kLookAgain = 2;
+  unsigned look_again_ = 0;  // delta cycles until everybody who asks at this edge has been heard
   unsigned non_blocking_masters_ = 0;
 };
 

@@ -39,6 +39,44 @@ TEST_CASE("lt: a run off the end of a target moves its good bursts and reports t
   CHECK(s.ctx.findings.count("axi.unmapped") == 1);
 }
 
+// Round robin after a grant to master `served`: at an edge where both ask, the other one is served first, whichever asks in
+// an earlier delta cycle and whether it was told ahead or called there.
+TEST_CASE("at: masters that ask at one edge are arbitrated together, told ahead or called there") {
+  constexpr std::uint64_t kEdge = 100;
+  const std::size_t served = GENERATE(0U, 1U);
+  const std::size_t ahead = GENERATE(0U, 1U, 2U);  // 2: both are called
+  const std::size_t called_first = GENERATE(0U, 1U);
+  const bool later = GENERATE(false, true);  // in the edge's second delta cycle
+  INFO("served " << served << ", ahead " << ahead << ", called first " << called_first << ", later " << later);
+  static System s(2);
+  static bool built = false;
+  if (!built) s.build(), built = true;
+  const std::uint64_t begin = to_cycles(sc_core::sc_time_stamp());
+  s.start(true, kSram, 8, served);
+  s.run();
+  Transfer t[2];
+  for (std::size_t i = 0; i < 2; ++i) {
+    t[i].is_write = true;
+    t[i].address = kSram + 256 * i;
+    t[i].bytes = 128;
+    t[i].data = s.buffer.data();
+    s.clients[i].left.clear();
+  }
+  const sc_time edge = sc_time::from_value((begin + kEdge) * kPeriodPs);
+  if (ahead < 2) s.ports[ahead]->start(t[ahead], edge);
+  sc_core::sc_spawn([&] {
+    sc_core::wait(edge - sc_core::sc_time_stamp());
+    if (later) sc_core::wait(sc_core::SC_ZERO_TIME);
+    for (const std::size_t i : {called_first, 1 - called_first})
+      if (i != ahead) s.ports[i]->start(t[i]);
+  });
+  s.run();
+  REQUIRE(s.clients[0].left.size() == 1);
+  REQUIRE(s.clients[1].left.size() == 1);
+  CHECK(s.clients[1 - served].left[0].cycle == begin + kEdge + 16);
+  CHECK(s.clients[served].left[0].cycle == begin + kEdge + 32);
+}
+
 TEST_CASE("b_transport to an unmapped address answers DECERR with a finding") {
   System s;
   s.build();
