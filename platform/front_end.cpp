@@ -5,6 +5,7 @@
 #include <array>
 #include <ostream>
 
+#include "platform/bus_log.hpp"
 #include "platform/output_file.hpp"
 #include "platform/param_table.hpp"
 #include "platform/platform_choice.hpp"
@@ -55,6 +56,7 @@ RunSession::~RunSession() = default;
 void RunSession::check_files(const OutputChoice& output) const {
   if (!output.file.empty()) check_writable(output.file, output.option);
   if (options_.vcd) check_writable(*options_.vcd, "emmc-vp: --vcd");
+  if (options_.trace) check_writable(*options_.trace, "emmc-vp: --trace");
   if (options_.image) check_writable(*options_.image, "emmc-vp: --image");
 }
 
@@ -62,6 +64,7 @@ void RunSession::run(CpuObserver& observer) {
   Context& context = machine_.context();
   if (!options_.quiet) context.log_sink = [this](const std::string& line) { streams_.err << line << "\n"; };
   Waveforms waveforms(options_, context);
+  BusLog bus_log(options_, context);
   context.spans.on_request_begin([&](const RequestRecord& r) { waveforms.request_begun(r); });
   context.spans.on_request_done([&](const RequestRecord& r) {
     explain_.add(r);
@@ -73,6 +76,7 @@ void RunSession::run(CpuObserver& observer) {
   context.spans.on_request_begin({});
   context.spans.on_request_done({});
   waveforms.close(machine_.now());
+  bus_log.close();
   rows_ = {machine_.stalls(), machine_.utilisation(), machine_.counters()};
 }
 

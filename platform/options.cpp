@@ -39,6 +39,7 @@ po::options_description platform_options() {
     ("output-format", po::value<std::string>()->value_name("normal|json"), "of the report")
     ("output", po::value<std::string>()->value_name("FILE"), "writes the report to a file")
     ("vcd", po::value<std::string>()->value_name("FILE"), "writes waveforms, and a GTKWave save file beside them")
+    ("trace", po::value<std::string>()->value_name("FILE"), "writes every command on the card bus and every fault, one line each")
     ("vcd-window", po::value<std::string>()->value_name("WINDOW"), "requests:A..B or time:10us..20us: the part to write")
     ("image", po::value<std::string>()->value_name("FILE"), "the medium: loaded when it exists, kept after the run")
     ("explain", po::bool_switch(), "adds where the time went: spans, stalls, utilisation, verdict")
@@ -227,6 +228,7 @@ void read_files(const po::variables_map& map, Options& o) {
   };
   file("output", o.output);
   file("vcd", o.vcd);
+  file("trace", o.trace);
   file("image", o.image);
   if (map.count("page-size"))
     o.overrides.push_back("driver.page_bytes=" + map["page-size"].as<std::string>());

@@ -48,6 +48,7 @@ struct Options {
   std::optional<std::string> output;
   std::optional<std::string> vcd;
   std::optional<VcdWindow> vcd_window;
+  std::optional<std::string> trace;  ///< the card bus, command by command
   std::optional<std::string> image;
   bool explain = false;
   bool quiet = false;

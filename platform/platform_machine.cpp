@@ -188,6 +188,7 @@ std::vector<CounterRow> PlatformMachine::counters() const {
       {"mmc_bus.commands", bus.commands},
       {"mmc_bus.blocks_read", bus.blocks_read},
       {"mmc_bus.blocks_written", bus.blocks_written},
+      {"mmc_bus.faults_struck", bus.faults_struck},
   };
   p.host->counters(rows);
   rows.insert(rows.end(), {

@@ -47,6 +47,7 @@ void refuse_single_run_options(const Options& o) {
         name));
   };
   if (o.vcd) refuse("vcd");
+  if (o.trace) refuse("trace");
   if (o.image) refuse("image");
   if (o.explain) refuse("explain");
 }

@@ -25,6 +25,7 @@ void refuse_what_the_rows_say(const Options& o) {
   if (o.cqe) refuse("cqe");
   if (o.queue) refuse("queue");
   if (o.vcd) refuse("vcd");
+  if (o.trace) refuse("trace");
   if (o.image) refuse("image");
   if (o.explain) refuse("explain");
 }

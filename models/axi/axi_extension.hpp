@@ -46,7 +46,6 @@ struct AxiRhythm {
   std::uint64_t round_ps = 0;
   std::uint64_t over_ps = ~std::uint64_t{0};  ///< a piece has to be over so long after it was ready
 
-
   unsigned pieces() const { return groups * rounds; }
   /// From the first piece to the last.
   std::uint64_t span() const { return (rounds - 1) * round_ps + (groups - 1) * group_ps; }
@@ -82,9 +81,7 @@ struct AxiTrain {
   std::uint64_t last() const { return rhythm.span() + (count - 1) * step_ps; }
   std::uint64_t last_but_one() const {
     if (count > 1) return last() - step_ps;
-    const std::uint64_t back = rhythm.groups > 1   ? rhythm.group_ps
-                               : rhythm.rounds > 1 ? rhythm.round_ps
-                                                   : 0;
+    const std::uint64_t back = rhythm.groups > 1 ? rhythm.group_ps : rhythm.rounds > 1 ? rhythm.round_ps : 0;
     return last() - back;
   }
   /// Once `step_ps` and `end_ps` are known: is every group over in time, and before the next begins?

@@ -141,8 +141,8 @@ sc_time AxiMasterPort::access_lt(bool is_write, std::uint64_t address, std::byte
   LtPiece piece{.bytes = bytes, .ready = ready, .left = {}, .done = {}};
   Impl::Direction& d = impl_->directions[is_write];
   const bool in_gap = impl_->align(ready.value()) < d.lt_from;
-  const bool good = in_gap ? impl_->run_in_gap(d, address, data, piece)
-                           : impl_->run_small(d, address, data, piece);
+  const bool good =
+      in_gap ? impl_->run_in_gap(d, address, data, piece) : impl_->run_small(d, address, data, piece);
   if (ok) *ok = good;
   return piece.done;
 }

@@ -21,6 +21,7 @@ struct Context {
   Trace trace;
   SpanRecorder spans;
   std::function<void(const std::string&)> log_sink;  ///< null: silent
+  std::function<void(const std::string&)> bus_log;   ///< null: silent; what goes over the card bus, line by line
 
   void log(const std::string& line) {
     if (log_sink) log_sink(line);

@@ -144,7 +144,7 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
     unsigned next = 0, count = 0;
   };
   using Entry = DescriptorList::Entry;
-  static constexpr unsigned kFrameTail = 17;  // CRC16 and the end bit, clocks
+  static constexpr unsigned kFrameTail = 17;    // CRC16 and the end bit, clocks
   static constexpr std::uint32_t kCloseId = 2;  ///< AXI id of descriptor writes
   static constexpr std::uint64_t kEndless = ~std::uint64_t{0};
 
@@ -280,7 +280,8 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   unsigned bits_shift_ = 0;  // 2^n bits cross in a clock
   std::uint64_t pieces_open_ = 0;
   std::uint64_t card_bytes_ = 0, host_bytes_ = 0, buffer_address_ = 0;
-  std::vector<std::byte> blocks_data_;  // the block on the wire, and those of whose bytes the FIFO may hold some
+  std::vector<std::byte>
+      blocks_data_;  // the block on the wire, and those of whose bytes the FIFO may hold some
   std::span<std::byte> block_data_;
   MmcBus::FrameCheck check_;
   StreamFifo fifo_;
@@ -304,9 +305,9 @@ class DwmmcData : public sc_core::sc_module, private AxiMasterPort::Client {
   NodeId wire_node_ = kRootNode;
 
   std::vector<std::byte> lt_stage_;
-  AxiLtMemory lt_memory_;           // where the last buffer lay
+  AxiLtMemory lt_memory_;        // where the last buffer lay
   CauseGraph* graph_ = nullptr;  // within a GraphScope
-  bool lt_blocked_ = false;         // nothing more can be computed until something happens
+  bool lt_blocked_ = false;      // nothing more can be computed until something happens
   struct {
     std::uint64_t address = 0;
     std::uint32_t bytes = 0;

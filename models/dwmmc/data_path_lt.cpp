@@ -171,7 +171,8 @@ AxiRhythm DwmmcData::rhythm_lt(const Entry& e, std::uint32_t bytes, unsigned qua
   const std::uint64_t step = data_time(bytes).value(), block = std::uint64_t{quanta} * bytes;
   AxiRhythm rhythm{quanta, step};
   const sc_time start = block_start_, first_end = data_end_ + from_ps(step) + bus_.clock().cycles(1);
-  const sc_time next = first_end + from_ps((quanta - 1) * step) + bus_.clock().cycles(kFrameTail) + block_gap();
+  const sc_time next =
+      first_end + from_ps((quanta - 1) * step) + bus_.clock().cycles(kFrameTail) + block_gap();
   const sc_time round = next - start;
   // Not in this event's chunk, this buffer, or this page of the card; not known by now to be good.
   const std::uint64_t blocks = std::min<std::uint64_t>(

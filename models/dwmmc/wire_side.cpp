@@ -65,7 +65,8 @@ bool DwmmcData::begin_read_block(sc_time room_at) {
   data_end_ = block_start_;
   wire_node_ = read_cause(ready, room_at);
   std::byte* const next = block_data_.data() + job_.block_bytes;
-  block_data_ = {next == blocks_data_.data() + blocks_data_.size() ? blocks_data_.data() : next, job_.block_bytes};
+  block_data_ = {next == blocks_data_.data() + blocks_data_.size() ? blocks_data_.data() : next,
+                 job_.block_bytes};
   check_ = bus_.receive(static_cast<std::uint32_t>(block_), block_data_, block_start_,
                         block_start_ + bus_.frame_time(job_.block_bytes));
   if (!client_.sampling_good()) {

@@ -188,8 +188,8 @@ class Dram::TrainWriter {
   /// The next `n` bursts if all are hits, the first at `arrival`, the last two at `before` and `last`.
   bool write_hits(std::uint64_t n, std::uint64_t arrival, std::uint64_t before, std::uint64_t last) {
     const std::uint64_t to_start = dram_.controller_ + dram_.wl_;
-    if ((n > 1 && !spaced_) || arrival + dram_.controller_ < hits_from_ || last + dram_.controller_ >= hits_until_ ||
-        arrival + to_start <= bus_until_)
+    if ((n > 1 && !spaced_) || arrival + dram_.controller_ < hits_from_ ||
+        last + dram_.controller_ >= hits_until_ || arrival + to_start <= bus_until_)
       return false;
     before_ = n > 1 ? before + to_start : last_;
     last_ = last + to_start;

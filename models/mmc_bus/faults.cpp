@@ -53,6 +53,8 @@ void set_field(BusFault& f, const std::string& field, const std::string& key) {
 
 }  // namespace
 
+const char* fault_name(BusFault::Kind kind) { return kKinds.at(static_cast<std::size_t>(kind)); }
+
 std::vector<BusFault> parse_faults(const std::string& text, const std::string& key) {
   std::vector<BusFault> faults;
   for (const std::string& one : split(text, ';')) {

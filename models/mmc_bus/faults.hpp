@@ -32,6 +32,9 @@ struct BusFault {
   sc_time extra;
 };
 
+/// The word parse_faults() reads.
+const char* fault_name(BusFault::Kind kind);
+
 /// Reads "read_crc:cmd=18:block=3:skip=1:count=2; stuck_busy:extra_us=500": kinds as in BusFault::Kind, fields optional.
 /// Throws InputError naming the word and what is allowed. `key` prefixes the message.
 std::vector<BusFault> parse_faults(const std::string& text, const std::string& key);

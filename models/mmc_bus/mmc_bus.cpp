@@ -11,6 +11,16 @@ namespace vp {
 
 using sc_core::sc_time_stamp;
 
+namespace {
+constexpr std::uint64_t kPsPerNs = 1000, kNsPerSecond = 1'000'000'000;
+
+/// As the kernel's log writes them, to the nanosecond.
+std::string seconds(sc_time at) {
+  const std::uint64_t ns = at.value() / kPsPerNs;
+  return fmt::format("{}.{:09}", ns / kNsPerSecond, ns % kNsPerSecond);
+}
+}  // namespace
+
 void MmcBusParams::declare(ParamRegistry& r, const std::string& at) {
   r.add(at + ".n_rc", n_rc, "clk", 8, 1024, "N_RC: response end to next command");
   r.add(at + ".n_cc", n_cc, "clk", 8, 1024, "N_CC: command without response to next command");
@@ -93,15 +103,14 @@ void MmcBus::end_of_command() {
   CommandOutcome& c = current_;
   // The 40 protected bits and their CRC7 really go over the line, so that a flipped bit is seen as one.
   CommandFrame frame = encode_command(c.command);
-  if (faults_.strike(BusFault::Kind::command_crc, c.command.index)) frame[2] ^= 0x10;
+  if (strike(BusFault::Kind::command_crc, c.command.index)) frame[2] ^= 0x10;
   if (frame_crc_good(frame)) {
     c.effect = card_->command(decode_command(frame), *graph_, c.sent_node);
   } else {
     card_->corrupted_command();
   }
   if (c.effect.data != DataDir::none) data_command_ = c.command.index;
-  if (c.effect.response && faults_.strike(BusFault::Kind::no_response, c.command.index))
-    c.effect.response.reset();
+  if (c.effect.response && strike(BusFault::Kind::no_response, c.command.index)) c.effect.response.reset();
 
   const bool answered = c.effect.response.has_value();
   if (answered) {
@@ -131,7 +140,7 @@ void MmcBus::end_of_command() {
   }
   c.response_node = graph_->add(c.sent_node, Span::command, c.response_end);
   if (c.effect.busy_until > c.command_end) {
-    if (const BusFault* f = faults_.strike(BusFault::Kind::stuck_busy, c.command.index))
+    if (const BusFault* f = strike(BusFault::Kind::stuck_busy, c.command.index))
       c.effect.busy_until += f->extra;
     hold_busy(c.response_end, c.effect.busy_until);
   }
@@ -144,9 +153,37 @@ void MmcBus::apply_response_faults() {
   if (faults_.empty()) return;
   CommandOutcome& c = current_;
   const unsigned index = c.command.index;
-  if (faults_.strike(BusFault::Kind::response_crc, index)) c.crc_error = true;
-  if (faults_.strike(BusFault::Kind::response_end_bit, index)) c.end_bit_error = true;
-  if (faults_.strike(BusFault::Kind::response_index, index)) c.response.index ^= 1;
+  if (strike(BusFault::Kind::response_crc, index)) c.crc_error = true;
+  if (strike(BusFault::Kind::response_end_bit, index)) c.end_bit_error = true;
+  if (strike(BusFault::Kind::response_index, index)) c.response.index ^= 1;
+}
+
+/// The fault that strikes this chance, or null: counted, and a line of the log.
+const BusFault* MmcBus::strike(BusFault::Kind kind, unsigned command, std::int64_t block) {
+  const BusFault* f = faults_.strike(kind, command, block);
+  if (!f) return nullptr;
+  ++counters_.faults_struck;
+  if (ctx_.bus_log)
+    ctx_.bus_log(fmt::format("{}: mmc_fault: {} cmd={}{}", seconds(sc_time_stamp()), fault_name(kind),
+                             command, block < 0 ? "" : fmt::format(" block={}", block)));
+  return f;
+}
+
+void MmcBus::log_command(const CommandOutcome& c) const {
+  std::string line = fmt::format("{}: mmc_command: cmd={} arg=0x{:08x}", seconds(c.response_end),
+                                 c.command.index, c.command.argument);
+  if (!c.timeout && c.response.type != RespType::none)
+    line += fmt::format(" response=0x{:08x}", c.response.content);
+  if (c.timeout) line += " error=timeout";
+  if (c.crc_error) line += " error=crc";
+  if (c.end_bit_error) line += " error=end_bit";
+  if (c.index_error) line += " error=index";
+  if (c.effect.data != DataDir::none)
+    line += fmt::format(" data={}", c.effect.data == DataDir::read ? "read" : "write");
+  line += fmt::format(" ns={}", (c.response_end - c.start).value() / kPsPerNs);
+  if (c.effect.busy_until > c.response_end)
+    line += fmt::format(" busy_ns={}", (c.effect.busy_until - c.response_end).value() / kPsPerNs);
+  ctx_.bus_log(line);
 }
 
 void MmcBus::end_of_response() {
@@ -157,6 +194,7 @@ void MmcBus::end_of_response() {
     c.index_error = c.response.index != (fixed_index ? 0x3F : c.command.index);
   }
   const CommandOutcome outcome = c;
+  if (ctx_.bus_log) log_command(outcome);
   host_->response_received(outcome);
 }
 
@@ -187,7 +225,7 @@ void MmcBus::trace_frame(sc_time start, sc_time end, const char* what) {
 BlockReady MmcBus::read_ready(std::uint32_t k, CauseGraph& graph) {
   BlockReady ready = card_->read_ready(k, graph);
   if (faults_.empty()) return ready;
-  if (const BusFault* f = faults_.strike(BusFault::Kind::late_data, data_command_, k)) {
+  if (const BusFault* f = strike(BusFault::Kind::late_data, data_command_, k)) {
     ready.at += f->extra;
     ready.why = graph.add(ready.why, Span::device_buffer, ready.at);
   }
@@ -209,8 +247,8 @@ MmcBus::FrameCheck MmcBus::receive(std::uint32_t k, std::span<std::byte> out, sc
     return check;
   }
   if (faults_.empty()) return check;
-  if (faults_.strike(BusFault::Kind::read_end_bit, data_command_, k)) check.end_bit_error = true;
-  if (faults_.strike(BusFault::Kind::read_crc, data_command_, k)) {
+  if (strike(BusFault::Kind::read_end_bit, data_command_, k)) check.end_bit_error = true;
+  if (strike(BusFault::Kind::read_crc, data_command_, k)) {
     const std::uint16_t sent = crc16(out);
     out[out.size() / 2] ^= std::byte{0x01};
     check.crc_error = crc16(out) != sent;
@@ -224,11 +262,11 @@ WriteEffect MmcBus::send(std::uint32_t k, std::span<const std::byte> in, sc_time
   trace_frame(start, end, "write");
   const sc_time token = token_end(end);
   bool good = lines_agree();
-  if (!faults_.empty() && faults_.strike(BusFault::Kind::write_crc, data_command_, k)) good = false;
+  if (!faults_.empty() && strike(BusFault::Kind::write_crc, data_command_, k)) good = false;
   WriteEffect effect = card_->write_block(k, in, good, token, graph, after);
   if (!faults_.empty()) {
-    if (faults_.strike(BusFault::Kind::write_no_status, data_command_, k)) effect.status = CrcStatus::none;
-    if (const BusFault* f = faults_.strike(BusFault::Kind::stuck_busy, data_command_, k)) {
+    if (strike(BusFault::Kind::write_no_status, data_command_, k)) effect.status = CrcStatus::none;
+    if (const BusFault* f = strike(BusFault::Kind::stuck_busy, data_command_, k)) {
       const sc_time from = effect.busy_until > token ? effect.busy_until : token;
       effect.busy_until = from + f->extra;
       effect.why = graph.add(effect.why == kRootNode ? after : effect.why, Span::busy, effect.busy_until);

@@ -118,12 +118,12 @@ class MmcBus : public sc_core::sc_module {
   void inject(const BusFault& fault) { faults_.add(fault); }
   /// Hosts ask when they would report the end of `command`'s data or busy: true when a fault keeps them from it.
   bool loses_completion(unsigned command) {
-    return !faults_.empty() && faults_.strike(BusFault::Kind::lost_completion, command) != nullptr;
+    return !faults_.empty() && strike(BusFault::Kind::lost_completion, command) != nullptr;
   }
 
   // --- instruments ---
   struct Counters {
-    std::uint64_t commands = 0, responses = 0, blocks_read = 0, blocks_written = 0;
+    std::uint64_t commands = 0, responses = 0, blocks_read = 0, blocks_written = 0, faults_struck = 0;
     sc_time cmd_busy, dat_busy, dat0_busy;
     std::array<std::uint64_t, 64> by_index{};
   };
@@ -135,6 +135,8 @@ class MmcBus : public sc_core::sc_module {
   void end_of_command();
   void end_of_response();
   void apply_response_faults();
+  const BusFault* strike(BusFault::Kind kind, unsigned command, std::int64_t block = -1);
+  void log_command(const CommandOutcome& c) const;
   bool lines_agree() const;
   void check_clock();
   void trace_frame(sc_time start, sc_time end, const char* what);

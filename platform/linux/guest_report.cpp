@@ -22,6 +22,7 @@ std::vector<CounterRow> guest_counters(const GuestPlatform& p) {
       {"mmc_bus.commands", bus.commands},
       {"mmc_bus.blocks_read", bus.blocks_read},
       {"mmc_bus.blocks_written", bus.blocks_written},
+      {"mmc_bus.faults_struck", bus.faults_struck},
   };
   p.host->counters(rows);
   p.card->counters(rows);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <ostream>
 
+#include "platform/bus_log.hpp"
 #include "platform/linux/guest_platform.hpp"
 #include "platform/linux/guest_process.hpp"
 #include "platform/linux/guest_report.hpp"
@@ -75,7 +76,8 @@ int run_linux(const Options& options, const ConfigSource& source, Streams stream
   const PciIdentity identity = choose_identity(guest, config, options.queue == "cqe");
   fit_to_identity(config, identity);
   const GuestCommand command = command_of(options, guest, identity, source);
-  for (const auto& [file, option] : {std::pair{options.output, "--output"}, std::pair{options.vcd, "--vcd"}})
+  for (const auto& [file, option] :
+       {std::pair{options.output, "--output"}, {options.vcd, "--vcd"}, {options.trace, "--trace"}})
     if (file) check_writable(*file, std::string("emmc-vp: ") + option);
 
   Context context;
@@ -86,6 +88,7 @@ int run_linux(const Options& options, const ConfigSource& source, Streams stream
   if (options.image && std::filesystem::exists(*options.image))
     platform.card->medium().load_image(*options.image);
   Waveforms waveforms(options, context);
+  BusLog bus_log(options, context);
   Explain explain;
   context.spans.on_request_begin([&](const RequestRecord& r) { waveforms.request_begun(r); });
   context.spans.on_request_done([&](const RequestRecord& r) {
@@ -101,6 +104,7 @@ int run_linux(const Options& options, const ConfigSource& source, Streams stream
   process.finish();
 
   waveforms.close(sc_core::sc_time_stamp());
+  bus_log.close();
   if (options.image) platform.card->medium().save_image(*options.image);
   const int status = status_of(context, platform, process.command_status(), streams.err);
   const std::string report = guest_report(options, preset, platform, identity, context, explain);

@@ -47,7 +47,8 @@ TEST_CASE("at: masters that ask at one edge are arbitrated together, told ahead 
   const std::size_t ahead = GENERATE(0U, 1U, 2U);  // 2: both are called
   const std::size_t called_first = GENERATE(0U, 1U);
   const bool later = GENERATE(false, true);  // in the edge's second delta cycle
-  INFO("served " << served << ", ahead " << ahead << ", called first " << called_first << ", later " << later);
+  INFO("served " << served << ", ahead " << ahead << ", called first " << called_first << ", later "
+                 << later);
   static System s(2);
   static bool built = false;
   if (!built) s.build(), built = true;

@@ -63,8 +63,8 @@ TEST_CASE("edges stand at whole periods from the first picosecond to months") {
   for (const double hz : {1e12, 333.333e9, 3.2e9, 200e6, 198e6, 166e6, 24e6, 400e3, 32768.0, 1.0}) {
     ClockDomain clock("any", hz);
     const std::uint64_t p = clock.period().value();
-    for (std::uint64_t v : {std::uint64_t{0}, std::uint64_t{1}, p - 1, p, p + 1, 7 * p - 1, 7 * p, kMonths / p * p - 1,
-                            kMonths / p * p, kMonths / p * p + 1, kMonths - 1}) {
+    for (std::uint64_t v : {std::uint64_t{0}, std::uint64_t{1}, p - 1, p, p + 1, 7 * p - 1, 7 * p,
+                            kMonths / p * p - 1, kMonths / p * p, kMonths / p * p + 1, kMonths - 1}) {
       INFO(hz << " Hz at " << v);
       CHECK(clock.align(ps(v)).value() == (v + p - 1) / p * p);
     }

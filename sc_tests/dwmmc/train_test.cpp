@@ -25,7 +25,8 @@ struct TrainBench {
     return p;
   }
   explicit TrainBench(const std::string& name = "one", const DramParams& memory = {})
-      : interconnect((name + "_interconnect").c_str(), with_style(ctx, TimingStyle::lt), axi, InterconnectParams{}),
+      : interconnect((name + "_interconnect").c_str(), with_style(ctx, TimingStyle::lt), axi,
+                     InterconnectParams{}),
         dram((name + "_dram").c_str(), axi, memory),
         port((name + "_port").c_str(), ctx, axi, one_at_a_time()) {
     port.socket.bind(interconnect.master_socket(interconnect.add_master("port")));
@@ -98,8 +99,8 @@ TEST_CASE("groups block after block are timed and booked as the same bursts one 
   const AxiLtMemory mt = train.memory(), ms = single.memory();
   std::uint64_t at = 1000, address = kDramBase;
   for (int repeat = 0; repeat < 40; ++repeat)
-    for (const Row& r : {Row{2, 8, 129, 290}, Row{2, 4, 129, 275}, Row{4, 4, 60, 300}, Row{1, 8, 0, 64}, Row{2, 1, 45, 0},
-                         Row{1, 2, 0, 41}}) {
+    for (const Row& r : {Row{2, 8, 129, 290}, Row{2, 4, 129, 275}, Row{4, 4, 60, 300}, Row{1, 8, 0, 64},
+                         Row{2, 1, 45, 0}, Row{1, 2, 0, 41}}) {
       const std::uint32_t bytes = 2 * kBurstBytes, total = r.groups * r.rounds * bytes;
       if (address % 4096 + total > 4096) address = (address + 4095) / 4096 * 4096;
       LtPiece first{bytes, cycles(at), {}, {}};
@@ -137,7 +138,8 @@ TEST_CASE("groups block after block are timed and booked as the same bursts one 
   CHECK(td.busy_ps == sd.busy_ps);
   CHECK(td.write_bytes == sd.write_bytes);
   CHECK(td.row_misses > 40);  // refreshes fell within trains
-  CHECK(train.interconnect.target_counters(0).write_busy == single.interconnect.target_counters(0).write_busy);
+  CHECK(train.interconnect.target_counters(0).write_busy ==
+        single.interconnect.target_counters(0).write_busy);
 }
 
 TEST_CASE("a piece that has to be over earlier than it can be is refused") {

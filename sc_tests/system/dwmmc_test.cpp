@@ -80,7 +80,8 @@ TEST_CASE("DW-MMC: a request of more descriptors than the ring has fails and nam
 
 // Field fact: throughput of synchronous writes follows the page size and not the ring, so the descriptors, one per 4 KiB and
 // fetched one by one, must be a small share of the time (below 2 %), in spans and in waits of the IDMAC alike.
-TEST_CASE("DW-MMC: fetching descriptors is below 2 % of synchronous writes, with 128 descriptors as with 2048") {
+TEST_CASE(
+    "DW-MMC: fetching descriptors is below 2 % of synchronous writes, with 128 descriptors as with 2048") {
   double slowest = 0, fastest = 1e9;
   for (const char* ring : {"dwmmc.ring_bytes=4096", "dwmmc.ring_bytes=65536"}) {
     INFO(ring);

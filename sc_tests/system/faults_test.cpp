@@ -18,6 +18,7 @@ TEST_CASE("one fault on the wire costs a retry and no data") {
                                     "mmc_bus.faults=" + fault, "-p", "driver.request_timeout_ms=200"},
                                    {"--rw=randwrite", "--bs=16k", "--size=1M", "--verify=crc32c"}));
         CHECK(counter(r, std::string(host) + ".error_interrupts") >= 1);
+        CHECK(counter(r, "mmc_bus.faults_struck") == 1);
         CHECK(r["emmc-vp"]["io_errors"] == 0);
         CHECK(r["emmc-vp"]["verify_errors"] == 0);
       }
@@ -188,6 +189,7 @@ TEST_CASE("bad input ends with status 2, one line, and nothing written") {
       {with({"-p", "emmc.ext_csd=" + s.file("short.hex")}), {"short.hex", "1024"}},
       {with({"--image=" + s.file("odd.img")}), {"odd.img", "512"}},
       {with({"--timing=fast"}), {"fast"}},
+      {with({"--trace=/dev/null/x.log"}), {"/dev/null/x.log"}},
       {with({"--vcd=/dev/null/x.vcd"}), {"/dev/null/x.vcd"}},
       {{"fio", "--output=" + out, "--", s.file("bad.fio")}, {"bad.fio", "2", "sideways"}},
       {{"fio", "--output=" + out, "--", "--name=t", "--filename=/dev/mmcblk0", "--rw=read", "--bs=1000"},

@@ -1,5 +1,6 @@
 // Whole runs of the program: what a user sees, held to facts.
 #include <cmath>
+#include <sstream>
 
 #include "sc_tests/system/program.hpp"
 
@@ -80,6 +81,38 @@ TEST_CASE("two runs print the same bytes and draw the same waveform") {
   CHECK(runs[0].out == runs[1].out);
   CHECK(waves[0].size() > 1000);
   CHECK(waves[0] == waves[1]);
+}
+
+// 16 writes and 16 reads, each CMD23 with its data command, the sixth write's response lost: a line for every command there
+// was, in order of time, and one for the fault.
+TEST_CASE("the log of the card bus has every command and every fault in order") {
+  for (const char* platform : {"generic", "e850-96", "am335x"}) {
+    INFO(platform);
+    const Scratch s;
+    const std::string file = s.file("bus.log");
+    const Json r = json_of(fio({std::string("--platform=") + platform, "--trace=" + file, "-p",
+                                "mmc_bus.faults=no_response:cmd=25:skip=5; read_crc:cmd=18:skip=1000000"},
+                               {"--rw=randwrite", "--bs=16k", "--size=256k", "--verify=crc32c"}));
+    CHECK(counter(r, "mmc_bus.faults_struck") == 1);  // the second never gets its chance
+    std::istringstream lines(slurp(file));
+    std::uint64_t commands = 0, faults = 0, timeouts = 0, writes = 0;
+    double before = -1;
+    for (std::string line; std::getline(lines, line);) {
+      if (line.front() == '#') continue;
+      const double at = std::stod(line);
+      CHECK(at >= before);
+      before = at;
+      const bool data_write = line.find(" cmd=25 ") != std::string::npos;
+      commands += line.find(": mmc_command: cmd=") != std::string::npos;
+      writes += data_write && line.find(": mmc_command: ") != std::string::npos;
+      timeouts += data_write && line.find(" error=timeout") != std::string::npos;
+      faults += line.ends_with(": mmc_fault: no_response cmd=25");
+    }
+    CHECK(commands == counter(r, "mmc_bus.commands"));
+    CHECK(writes == 16 + 1);
+    CHECK(timeouts == 1);
+    CHECK(faults == 1);
+  }
 }
 
 TEST_CASE("another seed visits the blocks in another order") {

@@ -103,5 +103,6 @@ TEST_CASE("bad input to run is one line and exit 2, before any point runs, and l
   CHECK(run({"run"}).status == 2);
   CHECK(run({"run", "cqe-slow", "--jobs=0"}).status == 2);
   CHECK(run({"run", "cqe-slow", "--vcd=x"}).status == 2);
+  CHECK(run({"run", "cqe-slow", "--trace=x"}).status == 2);
   CHECK(run({"fio", "--jobs=2", "--", "--name=a"}).status == 2);
 }
