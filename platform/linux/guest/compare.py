@@ -2,7 +2,7 @@
 """The same fio jobs through Linux's driver and through the bare-metal one, both with software that costs nothing.
 
 What is compared is what the hardware saw: commands, descriptors and interrupts per request, and the time from the
-write that starts a request to the end of its last hardware phase. Card set-up is taken out by a run without the job.
+write that starts a request to the end of its last hardware phase. Card set-up is taken out by a run of one request.
 Exit status 1: the data path's time differs by more than the limit.
 Usage: compare.py EMMC_VP KERNEL_FOLDER [--timing=at|lt] [--job=NAME]
 """
@@ -13,23 +13,42 @@ import sys
 import tempfile
 
 LIMIT_PERCENT = 2.0
-PLATFORM = ["--platform=generic", "--quiet"]
 # The software's price list, all zero; the guest's CPU has none to begin with.
 FREE_SOFTWARE = [f"cpu.{name}_ns" for name in (
     "mmio_read mmio_write irq_entry irq_exit wfi_wake io_user io_submit page_pin request_prep dma_map descriptor "
     "irq_handler request_complete dma_unmap io_complete verify_byte").split()]
 SOFTWARE_SPANS = {"queue_wait", "driver_submit", "mmio", "interrupt_latency", "driver_complete"}
 
-# name, queue, fio options. Sizes are small: a guest's request costs about a millisecond of wall clock. Writes fit what the
+# What the guest's PCI function fixes, as parameters of the bare-metal side: where Linux finds the queue engine and that it is
+# told of an eMMC; on DW-MMC the clock, FIFO and mode that dw_mmc-pci knows of.
+GL9763E = ["-p", "sdhci.vendor2_pointer=0x200", "-p", "sdhci.emmc_ctrl_reset=1"]
+INTEL = ["-p", "sdhci.vendor2_pointer=0x200"]  # its short transfer descriptors have no switch in our driver
+DW_MMC = ["-p", "dwmmc.ciu_clock_hz=33e6", "-p", "dwmmc.fifo_depth=32", "-p", "driver.max_mode=hs52"]
+
+# name: platform options of both sides, of the guest, of the bare-metal side, the host's counters.
+SETUPS = {
+    "generic": (["--platform=generic"], [], GL9763E, "sdhci"),
+    "th1520": (["--platform=th1520"], [], GL9763E, "sdhci"),
+    "intel": (["--platform=generic"], ["-p", "guest.identity=intel"], INTEL, "sdhci"),
+    "dw_mmc": (["--platform=e850-96"], [], DW_MMC, "dwmmc"),
+}
+
+# set-up, name, queue, fio options. Sizes are small: a guest's request costs about a millisecond of wall clock. Writes fit what the
 # device takes without waiting for its array: past that, the time between requests (fio's own, under Linux) decides how
 # much of the array's work a request still meets.
 JOBS = [
-    ("4 KiB random read, depth 1", "none", ["--rw=randread", "--bs=4k", "--ioengine=psync", "--size=1M"]),
-    ("128 KiB read, depth 1", "none", ["--rw=read", "--bs=128k", "--ioengine=psync", "--size=8M"]),
-    ("128 KiB write, depth 1", "none", ["--rw=write", "--bs=128k", "--ioengine=psync", "--size=1M"]),
-    ("4 KiB random read, depth 1, queue", "cqe", ["--rw=randread", "--bs=4k", "--ioengine=psync", "--size=1M"]),
-    ("128 KiB read, depth 8, queue", "cqe", ["--rw=read", "--bs=128k", "--ioengine=libaio", "--iodepth=8", "--size=8M"]),
-    ("128 KiB write, depth 8, queue", "cqe", ["--rw=write", "--bs=128k", "--ioengine=libaio", "--iodepth=8", "--size=1M"]),
+    ("generic", "4 KiB random read, depth 1", "none", ["--rw=randread", "--bs=4k", "--ioengine=psync", "--size=1M"]),
+    ("generic", "128 KiB read, depth 1", "none", ["--rw=read", "--bs=128k", "--ioengine=psync", "--size=8M"]),
+    ("generic", "128 KiB write, depth 1", "none", ["--rw=write", "--bs=128k", "--ioengine=psync", "--size=1M"]),
+    ("generic", "4 KiB random read, depth 1, queue", "cqe", ["--rw=randread", "--bs=4k", "--ioengine=psync", "--size=1M"]),
+    ("generic", "128 KiB read, depth 8, queue", "cqe", ["--rw=read", "--bs=128k", "--ioengine=libaio", "--iodepth=8", "--size=8M"]),
+    ("generic", "128 KiB write, depth 8, queue", "cqe", ["--rw=write", "--bs=128k", "--ioengine=libaio", "--iodepth=8", "--size=1M"]),
+    ("th1520", "128 KiB read, depth 1", "none", ["--rw=read", "--bs=128k", "--ioengine=psync", "--size=8M"]),
+    ("th1520", "128 KiB read, depth 8, queue", "cqe", ["--rw=read", "--bs=128k", "--ioengine=libaio", "--iodepth=8", "--size=8M"]),
+    ("intel", "128 KiB read, depth 8, queue", "cqe", ["--rw=read", "--bs=128k", "--ioengine=libaio", "--iodepth=8", "--size=8M"]),
+    ("dw_mmc", "4 KiB random read, depth 1", "none", ["--rw=randread", "--bs=4k", "--ioengine=psync", "--size=1M"]),
+    ("dw_mmc", "128 KiB read, depth 1", "none", ["--rw=read", "--bs=128k", "--ioengine=psync", "--size=8M"]),
+    ("dw_mmc", "128 KiB write, depth 1", "none", ["--rw=write", "--bs=128k", "--ioengine=psync", "--size=1M"]),
 ]
 COMMON = ["--filename=/dev/mmcblk0", "--direct=1", "--offset=1G", "--name=compare"]
 
@@ -72,36 +91,36 @@ def main():
     folder = tempfile.mkdtemp(prefix="emmc-vp-compare-")
     output = os.path.join(folder, "report.json")
 
-    def linux(queue, words):
-        return Books(run([program, "linux", f"--kernel={kernel}", f"--queue={queue}", *PLATFORM, *timing,
+    def linux(setup, queue, words):
+        both, guest_only, _, _ = SETUPS[setup]
+        return Books(run([program, "linux", f"--kernel={kernel}", f"--queue={queue}", "--quiet", *both, *guest_only, *timing,
                           "--output-format=json", f"--output={output}", "--", *words], output))
 
-    def bare(queue, options):
-        flags = [w for name in FREE_SOFTWARE for w in ("-p", f"{name}=0")]
-        # What the integration of the guest's function fixes.
-        flags += ["-p", "sdhci.vendor2_pointer=0x200", "-p", "sdhci.emmc_ctrl_reset=1"]
-        return Books(run([program, "fio", f"--cqe={'on' if queue == 'cqe' else 'off'}", *PLATFORM, *timing, *flags,
+    def bare(setup, queue, options):
+        both, _, bare_only, _ = SETUPS[setup]
+        flags = [w for name in FREE_SOFTWARE for w in ("-p", f"{name}=0")] + bare_only
+        return Books(run([program, "fio", f"--cqe={'on' if queue == 'cqe' else 'off'}", "--quiet", *both, *timing, *flags,
                           "--output-format=json", f"--output={output}", "--", *COMMON, *options], output)["emmc-vp"])
 
-    idle, failed = {}, False
-    print(f"{'job':<36} {'driver':<11} {'requests':>8} {'commands':>9} {'CMD13':>7} {'descr.':>7} {'irqs':>6} {'us/request':>11}")
-    for name, queue, options in JOBS:
+    failed = False
+    print(f"{'job':<42} {'driver':<11} {'requests':>8} {'commands':>9} {'CMD13':>7} {'descr.':>7} {'irqs':>6} {'us/request':>11}")
+    for setup, job, queue, options in JOBS:
+        name, host = f"{setup}: {job}", SETUPS[setup][3]
         if only and not any(o in name for o in only):
             continue
-        if queue not in idle:
-            idle[queue] = linux(queue, ["true"])
-        guest = linux(queue, ["fio", *COMMON, *options]).minus(idle[queue])
-        # One request less on this side: the job of a single request is this driver's set-up.
+        # Set-up, and one request, are what a job of a single request does, on either side.
         size = next(o for o in options if o.startswith("--bs=")).replace("--bs", "--size")
-        own = bare(queue, options).minus(bare(queue, [o for o in options if not o.startswith("--size")] + [size]))
+        single = [o for o in options if not o.startswith("--size")] + [size]
+        guest = linux(setup, queue, ["fio", *COMMON, *options]).minus(linux(setup, queue, ["fio", *COMMON, *single]))
+        own = bare(setup, queue, options).minus(bare(setup, queue, single))
         for label, books in (("Linux", guest), ("bare metal", own)):
-            print(f"{name if label == 'Linux' else '':<36} {label:<11} {books.requests:>8}"
+            print(f"{name if label == 'Linux' else '':<42} {label:<11} {books.requests:>8}"
                   f" {books.per_request('mmc_bus.commands'):>9.3f} {books.per_request('mmc_bus.cmd13'):>7.3f}"
-                  f" {books.per_request('sdhci.descriptors_fetched'):>7.2f} {books.per_request('sdhci.interrupts'):>6.3f}"
+                  f" {books.per_request(f'{host}.descriptors_fetched'):>7.2f} {books.per_request(f'{host}.interrupts'):>6.3f}"
                   f" {books.us / max(books.requests, 1):>11.3f}", flush=True)
         difference = 100 * (guest.us / guest.requests / (own.us / own.requests) - 1)
         failed |= abs(difference) > LIMIT_PERCENT
-        print(f"{'':<36} data path time differs by {difference:+.2f} %{'' if abs(difference) <= LIMIT_PERCENT else ': TOO MUCH'}")
+        print(f"{'':<42} data path time differs by {difference:+.2f} %{'' if abs(difference) <= LIMIT_PERCENT else ': TOO MUCH'}")
     return 1 if failed else 0
 
 
