@@ -43,7 +43,7 @@ Bridge::Bridge(sc_core::sc_module_name module, Context& ctx, const PciIdentity& 
                 for (SharedRegion& r : regions)
                   memory_.back_with({r.guest_address, r.bytes}, r.fd.get(), r.file_offset);
               }),
-      watch_(ctx.spans, identity.queue_at, device_.memory()),
+      watch_(ctx.spans, identity.queue_at, device_.memory(), identity.idmac_status),
       state_signal_(ctx.trace.add_state(std::string(name()) + ".state", "run")),
       irq_signal_(ctx.trace.add_vector(std::string(name()) + ".irq", 1)) {
   device_.set_limit(static_cast<unsigned>(params_.silence_limit_s));

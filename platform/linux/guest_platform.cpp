@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "models/dwmmc/dwmmc_regs.hpp"
+
 namespace vp::guest {
 namespace {
 
@@ -27,7 +29,9 @@ PciIdentity choose_identity(const GuestParams& guest, const PlatformConfig& conf
       throw InputError("emmc-vp linux: --queue=cqe: a DW-MMC host has no queue engine: use --queue=none");
     if (guest.identity != "auto")
       throw InputError("emmc-vp linux: guest.identity is for SDHCI hosts: leave it out");
-    return dw_mmc();
+    PciIdentity identity = dw_mmc();
+    identity.idmac_status = dwmmc::idmac_offsets(config.dwmmc.hcon).status;
+    return identity;
   }
   if (config.host != "sdhci")
     throw InputError("emmc-vp linux: platform.host=" + config.host + ": the guest has no PCI driver for it");

@@ -25,6 +25,7 @@ struct PciIdentity {
   std::string driver;            ///< module the guest loads
   std::uint32_t queue_at = 0;    ///< offset of the queue engine the driver uses; 0: none
   std::vector<Register> registers;
+  std::uint32_t idmac_status = 0;  ///< DW-MMC: offset of IDSTS; 0: an SDHCI
 };
 
 /// Any SDHCI: class 08 (system), 05 (SD host), 01 (DMA). Driver sdhci-pci, with what the capabilities register says:

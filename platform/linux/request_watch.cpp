@@ -1,8 +1,10 @@
 #include "platform/linux/request_watch.hpp"
 
 #include <cstring>
+#include <utility>
 
 #include "models/cqhci/cqhci_regs.hpp"
+#include "models/dwmmc/dwmmc_regs.hpp"
 #include "models/sdhci/sdhci_regs.hpp"
 
 namespace vp::guest {
@@ -15,6 +17,10 @@ constexpr std::uint32_t kDoorbell = reg_offset(cqhci::kRegs, "CQTDBR");
 constexpr std::uint32_t kNotification = reg_offset(cqhci::kRegs, "CQTCN");
 constexpr std::uint32_t kConfiguration = reg_offset(cqhci::kRegs, "CQCFG");
 constexpr std::uint32_t kQueueEnable = 1, kTask128 = 1U << 8;
+
+constexpr unsigned kSetBlockCount = 23, kStop = 12, kFirstWrite = 24, kReadMultiple = 18, kWriteMultiple = 25;
+constexpr std::uint32_t kDataOver = 1, kIdmac = 2,
+                        kStopDone = 4;  // acknowledges that a DW-MMC request waits for
 
 /// CMD17, 18, 24, 25: what moves user data without a queue.
 bool moves_data(unsigned index) { return index == 17 || index == 18 || index == 24 || index == 25; }
@@ -44,6 +50,34 @@ std::uint64_t RequestWatch::shadow(std::uint32_t offset, unsigned bytes) const {
 void RequestWatch::write(std::uint64_t offset, std::uint32_t bytes, std::uint64_t value, sc_time now) {
   for (std::uint32_t i = 0; i < bytes && offset + i < written_.size(); ++i)
     written_[offset + i] = static_cast<std::uint8_t>(value >> (8 * i));
+  idmac_status_ != 0 ? write_dwmmc(offset, bytes, value, now) : write_sdhci(offset, bytes, value, now);
+}
+
+void RequestWatch::write_dwmmc(std::uint64_t offset, std::uint32_t bytes, std::uint64_t value, sc_time now) {
+  if (covers(offset, bytes, dwmmc::reg("CMD") + 3))
+    dwmmc_command(static_cast<std::uint32_t>(shadow(dwmmc::reg("CMD"), 4)), now);
+  if (dwmmc_waits_ == 0) return;
+  const std::uint32_t told = part(offset, bytes, value, dwmmc::reg("RINTSTS"));
+  const std::uint32_t moved = part(offset, bytes, value, idmac_status_);
+  if (told & dwmmc::kIntDataOver) dwmmc_waits_ &= ~kDataOver;
+  if (moved & (dwmmc::kIdTransmit | dwmmc::kIdReceive)) dwmmc_waits_ &= ~kIdmac;
+  if (dwmmc_last_ == kStop && (told & dwmmc::kIntCommandDone)) dwmmc_waits_ &= ~kStopDone;
+  if (told & (dwmmc::kIntCommandErrors | dwmmc::kIntDataErrors)) dwmmc_waits_ = 0;
+  if (dwmmc_waits_ == 0) end(SpanRecorder::kLegacyTag, now);
+}
+
+void RequestWatch::dwmmc_command(std::uint32_t command, sc_time now) {
+  if (!(command & dwmmc::mask("CMD", "START")) || (command & dwmmc::mask("CMD", "UPDATE_CLOCK"))) return;
+  const unsigned index = command & dwmmc::mask("CMD", "INDEX"), before = std::exchange(dwmmc_last_, index);
+  if (!moves_data(index) || !(command & dwmmc::mask("CMD", "DATA"))) return;
+  const bool multiple = index == kReadMultiple || index == kWriteMultiple;
+  const bool idmac = shadow(dwmmc::reg("CTRL"), 4) & dwmmc::mask("CTRL", "USE_IDMAC");
+  dwmmc_waits_ = kDataOver | (idmac ? kIdmac : 0) | (multiple && before != kSetBlockCount ? kStopDone : 0);
+  begin(SpanRecorder::kLegacyTag, index >= kFirstWrite, shadow(dwmmc::reg("CMDARG"), 4),
+        static_cast<std::uint32_t>(shadow(dwmmc::reg("BYTCNT"), 4)), now);
+}
+
+void RequestWatch::write_sdhci(std::uint64_t offset, std::uint32_t bytes, std::uint64_t value, sc_time now) {
   if (covers(offset, bytes, kCommand + 1)) command(static_cast<std::uint16_t>(shadow(kCommand, 2)), now);
   if (part(offset, bytes, value, kNormalStatus) & (kTransferComplete | kErrors))
     end(SpanRecorder::kLegacyTag, now);
@@ -61,7 +95,7 @@ void RequestWatch::command(std::uint16_t command, sc_time now) {
   if (!moves_data(index)) return;
   const auto block = static_cast<std::uint32_t>(shadow(reg_offset(sdhci::kRegs, "BLOCK_SIZE"), 2) & 0xFFF);
   const auto count = static_cast<std::uint32_t>(shadow(reg_offset(sdhci::kRegs, "BLOCK_COUNT"), 2));
-  begin(SpanRecorder::kLegacyTag, index >= 24, shadow(reg_offset(sdhci::kRegs, "ARGUMENT"), 4),
+  begin(SpanRecorder::kLegacyTag, index >= kFirstWrite, shadow(reg_offset(sdhci::kRegs, "ARGUMENT"), 4),
         block * (index == 17 || index == 24 ? 1 : count), now);
 }
 

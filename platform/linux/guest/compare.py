@@ -22,7 +22,7 @@ SOFTWARE_SPANS = {"queue_wait", "driver_submit", "mmio", "interrupt_latency", "d
 # What the guest's PCI function fixes, as parameters of the bare-metal side: where Linux finds the queue engine and that it is
 # told of an eMMC; on DW-MMC the clock, FIFO and mode that dw_mmc-pci knows of.
 GL9763E = ["-p", "sdhci.vendor2_pointer=0x200", "-p", "sdhci.emmc_ctrl_reset=1"]
-INTEL = ["-p", "sdhci.vendor2_pointer=0x200"]  # its short transfer descriptors have no switch in our driver
+INTEL = ["-p", "sdhci.vendor2_pointer=0x200", "-p", "driver.max_mode=hs200"]  # its short transfer descriptors have no switch in our driver
 DW_MMC = ["-p", "dwmmc.ciu_clock_hz=33e6", "-p", "dwmmc.fifo_depth=32", "-p", "driver.max_mode=hs52"]
 
 # name: platform options of both sides, of the guest, of the bare-metal side, the host's counters.
