@@ -27,6 +27,7 @@ struct AxiBurstTiming {
   std::uint64_t address = 0;
   std::uint32_t bytes = 0;
   std::uint32_t beats = 1;
+  unsigned bursts = 1;  ///< in: on the bus; more than 1 when a stream of them is timed as one
   bool is_write = false;
   std::uint64_t issued_ps = 0;  ///< in: address valid at the asking port
   std::uint64_t w_free_ps = 0;  ///< in, writes: the asking port's W channel is free from here

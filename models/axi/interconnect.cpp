@@ -223,7 +223,7 @@ void AxiInterconnect::leave_target(Target& target, AxiBurstTiming& burst, std::u
   channel.data.extend(burst.last_ps);
   channel.accept(end);
   burst.done_ps = end + burst.path_ps;
-  ++target.counters.grants;
+  target.counters.grants += burst.bursts;
   (burst.is_write ? target.counters.write_busy : target.counters.read_busy) += burst.beats;
 }
 

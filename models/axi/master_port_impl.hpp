@@ -407,7 +407,7 @@ struct AxiMasterPort::Impl final : tlm::tlm_mm_interface {
   bool run_fixed_lt(Direction& d, std::uint64_t address, std::byte* data, std::uint32_t fixed_beat,
                     LtPiece& piece);
   std::uint64_t time_lt(Direction& d, const BurstPart& part, std::uint64_t ready, AxiTimingTarget* timing,
-                        std::uint64_t delay, std::uint64_t& left);
+                        std::uint64_t delay, std::uint64_t& left, unsigned bursts = 1);
   std::uint32_t streaming(const Direction& d, std::uint64_t address, std::uint32_t bytes) const;
   std::uint64_t time_stream(Direction& d, std::uint64_t address, std::uint32_t n, std::uint64_t ready,
                             AxiTimingTarget* timing, std::uint64_t delay, std::uint64_t& left);

@@ -49,13 +49,14 @@ AxiLtMemory AxiMasterPort::Impl::memory_lt(std::uint64_t address) {
 
 /// One burst by reservation; returns the end, `left` the instant its last W beat left.
 std::uint64_t AxiMasterPort::Impl::time_lt(Direction& d, const BurstPart& part, std::uint64_t ready,
-                                           AxiTimingTarget* timing, std::uint64_t delay,
-                                           std::uint64_t& left) {
+                                           AxiTimingTarget* timing, std::uint64_t delay, std::uint64_t& left,
+                                           unsigned bursts) {
   const std::uint64_t free = std::max(ready, d.next_issue);
   const std::uint64_t issued = std::max(free, d.limited_until());
   AxiBurstTiming b{.address = part.address & address_mask,
                    .bytes = part.bytes,
                    .beats = part.beats,
+                   .bursts = bursts,
                    .is_write = d.is_write,
                    .issued_ps = issued,
                    .w_free_ps = d.channel_free};
@@ -101,7 +102,7 @@ std::uint64_t AxiMasterPort::Impl::time_stream(Direction& d, std::uint64_t addre
   const auto beats = static_cast<std::uint32_t>(params.max_burst_beats);
   const std::uint64_t one = beats * period(), tail = d.tail;
   const std::uint64_t done =
-      time_lt(d, {address, n * beats * beat_bytes, n * beats}, ready, timing, delay, left);
+      time_lt(d, {address, n * beats * beat_bytes, n * beats}, ready, timing, delay, left, n);
   for (std::uint32_t i = 1; i < n; ++i) d.done_of[d.take_slot()] = done - one * (n - 1 - i);
   d.done_of[(d.slot + d.limit - n) % d.limit] = done - one * (n - 1);
   d.bursts += n - 1;

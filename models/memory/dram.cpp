@@ -136,7 +136,9 @@ Dram::Slot Dram::access(std::uint64_t address, std::uint32_t bytes, std::uint64_
   return {start, start + duration};
 }
 
+/// A stream of bursts is one access: behind its first they are hits (a refresh within it is not seen).
 void Dram::time_burst(AxiBurstTiming& burst) {
+  counters_.row_hits += burst.bursts - 1;
   if (burst.granted_ps == 0) burst.granted_ps = burst.issued_ps;
   const std::uint64_t data = burst.beats * period();
   if (!burst.is_write) {
